@@ -16,11 +16,12 @@ namespace pardec {
 ///
 ///   {"attributes": [{"name": N, "definition": D}, ...]}
 ///
-/// An example is a product. Its text is title, description and features, as far as present, under
-/// the headings Title, Description and Bullets. Its fields are the attributes of its category.
-/// There are no references: fields are not annotated, and a judge scores the answers. Categories
-/// are read in alphabetical order. The only split is test. Products without a title are left out;
-/// an inspection notes their number.
+/// An example is a product. The text of the example has the product's title, description and
+/// features, under the headings Title, Description and Bullets. A heading is left out if the record
+/// has nothing for it. The fields are the attributes of the product's category. There are no
+/// references: fields are not annotated, and a judge scores the answers. Categories are read in
+/// alphabetical order. The only split is test. Products without a title are left out; an inspection
+/// notes the number of these products.
 /// ConfigError: there is no such split, there is no meta_CATEGORY.jsonl, or the file with a
 /// category's attributes is missing. DataError: a member is invalid, a list of attributes is empty,
 /// or an attribute is defined twice.

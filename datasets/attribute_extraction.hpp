@@ -13,7 +13,7 @@ namespace pardec {
 ///
 /// An example has one field per attribute of its category: first the attributes in train.jsonl, in
 /// the order of their first appearance, then attributes that are only in the split's file (OA-Mine
-/// and AE-110k have none).
+/// and AE-110k have no such attributes).
 ///   attribute missing from target_scores   annotated = false, no references
 ///   first value is "n/a"                   annotated, no references: the value is absent
 ///   else                                   references: its values in file order, stripped, without

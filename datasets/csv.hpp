@@ -29,10 +29,10 @@ struct CsvRow {
 ///
 /// DataError: the file cannot be read or is empty; a line is not UTF-8; the header lacks one of the
 /// columns or has it twice; a record has another number of fields than the header; a line or a
-/// record is longer than kLongestLine; quotes are not closed, or text follows them; or `take`
-/// throws a DataError. With an inspection, the error is noted there. Then reading continues after a
-/// wrong number of fields, after a line that is too long, and after errors of `take`. Reading stops
-/// after any other error.
+/// record is longer than kLongestLine; quotes are not closed, or text follows the closing quote; or
+/// `take` throws a DataError. With an inspection, the error is noted there and not thrown. In that
+/// case, reading continues after a wrong number of fields, after a line that is too long, and after
+/// errors of `take`. Reading stops after any other error.
 void each_row(const std::filesystem::path& file, const std::vector<std::string>& columns,
               Inspection* inspection, const std::function<void(const CsvRow&)>& take);
 

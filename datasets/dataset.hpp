@@ -46,7 +46,7 @@ struct Example {
 struct UnreadColumn {
   std::string name;
   std::string first;  ///< message about the first occurrence, e.g. `file:line: unknown key ...`
-  std::int64_t records = 0;  ///< number of records that have it
+  std::int64_t records = 0;  ///< number of records that have the column
 };
 
 /// The kind of fields that a dataset has. It decides how examples become jobs.
@@ -78,10 +78,11 @@ struct DatasetEntry {
   std::string_view name;
   /// possible names of the dataset's folder in --data-root; the first that exists is read
   std::vector<std::string_view> folders;
-  std::string_view prompt;                ///< name of the prompt file in datasets/prompts
-  std::string_view unit;                  ///< what tables call the examples, e.g. "products"
-  std::vector<std::string_view> metrics;  ///< names of metrics, the headline metric first
-  std::vector<std::string_view> splits;   ///< names of splits, the default split first
+  std::string_view prompt;  ///< name of the prompt file in datasets/prompts
+  std::string_view unit;    ///< what tables call the examples, e.g. "products"
+  /// names of totals (TaskMetric::totals), the main total first
+  std::vector<std::string_view> metrics;
+  std::vector<std::string_view> splits;  ///< names of splits, the default split first
   /// For fields that are asked one by one (IPPD paper, section B.3): the default maximum number of
   /// tokens of an answer, and the default number of few-shot examples from split train. 0: the
   /// dataset has no such default.
@@ -112,11 +113,11 @@ const DatasetEntry& stored_dataset(std::string_view name);
 struct OwnFile {
   std::string name;
   std::filesystem::path file;
-  std::string prompt;     ///< column of prompts; empty: `prompt`
-  std::string reference;  ///< column of references; empty: none is named
+  std::string prompt;     ///< column of prompts; empty: the column named "prompt"
+  std::string reference;  ///< column of references; empty: the user named no column
 };
-/// Parses the text after --dataset. None: the text has no `=`. ConfigError: the name or the file is
-/// empty, there are more than two columns, or the name is in the registry.
+/// Parses the value of --dataset. None: the text has no `=`. ConfigError: the name or the file is
+/// empty, more than two columns are named, or the name is in the registry.
 std::optional<OwnFile> parse_own_file(std::string_view text);
 /// Reads a user's own file (read_own_file), and checks its ids. The split is "test". ConfigError:
 /// see read_own_file. DataError: a record is invalid, an id occurs twice, or there are no records.

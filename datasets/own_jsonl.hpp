@@ -10,7 +10,7 @@ namespace pardec {
 /// datasets/jsonl.schema.json has the schema. A record has one of these forms:
 ///
 ///   {"text": T, "fields": [{"question": Q, "choices": [...], "references": [...]}, ...]}
-///   {"text": T, "category": C, "fields": [{"name": N, "references": [...]}, ...]}   attributes
+///   {"text": T, "category": C, "fields": [{"name": N, "references": [...]}, ...]}
 ///   {"prompt": P, "references": [...]}
 ///   {"turns": [P1, P2, ...]}
 ///   {"messages": [{"role": "user", "content": P1}, {"role": "assistant", "content": A1}, ...]}
@@ -18,12 +18,12 @@ namespace pardec {
 /// A record may also have "id" (a text or an integer), "category" and "system". Other keys are not
 /// read (Dataset::unread). Default ids are SPLIT-N, where N is the number of the record, from 0.
 ///
-/// All records of a file have the same shape: questions if fields have questions or choices,
-/// attributes if fields only have names, and open for prompts, turns and messages. A field without
-/// "references" is not annotated; an empty list means that the value is absent. Choices are a list
-/// of texts, an object {"A": TEXT, ...}, or an object {"label": [...], "text": [...]}. For a field
-/// with choices, a reference is the letter, label or text of a choice, and is replaced by the
-/// letter.
+/// All records of a file must have the same Shape. The Shape is `questions` if fields have
+/// questions or choices, `attributes` if fields have only names, and `open` if records have
+/// "prompt", "turns" or "messages". A field without "references" is not annotated; an empty list
+/// means that the value is absent. Choices are a list of texts, an object {"A": TEXT, ...}, or an
+/// object {"label": [...], "text": [...]}. For a field with choices, a reference is the letter,
+/// label or text of a choice, and is replaced by the letter.
 ///
 /// User and assistant alternate in messages, after an optional system message. The user's messages
 /// are asked, and the assistant's messages are the references. A content is a text, or a list of

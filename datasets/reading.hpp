@@ -123,7 +123,8 @@ class ExamplesByKey {
   /// The example for a key, and whether the example is new. A new example is empty, and is the last
   /// example of the dataset. The reference is valid until the next call.
   std::pair<Example&, bool> of(const std::string& key);
-  /// Adds a question to an example, and names it q1, q2, ...
+  /// Adds a question to an example. The questions of an example have the names q1, q2, ..., in the
+  /// order in which they are added.
   static void add(Example& example, ExampleField field);
 
  private:
@@ -135,8 +136,9 @@ class ExamplesByKey {
 /// because texts can be long.
 std::string cluster_of(std::string_view text);
 
-/// The path of the first of the files `names` in `folder` that exists. `dataset` and `split` are
-/// for the message; `split` may be empty. ConfigError, which lists all names: none exists.
+/// Finds a file of a dataset, which may have one of several names. Returns the path of the first
+/// file of `names` that exists in `folder`. `dataset` and `split` are for the message; `split` may
+/// be empty. ConfigError, which lists all names: none of the files exists.
 std::filesystem::path find_file(std::string_view dataset, std::string_view split,
                                 const std::filesystem::path& folder,
                                 const std::vector<std::string>& names);

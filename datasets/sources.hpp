@@ -6,7 +6,7 @@ namespace pardec {
 
 /// How a publisher's file is packed.
 enum class Packing {
-  none,
+  none,  ///< not packed
   gzip,  ///< one compressed file
   tar,   ///< a compressed archive with the files of the dataset's folder
 };

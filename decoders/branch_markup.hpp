@@ -8,7 +8,8 @@ namespace pardec {
 /// The name of the training format for answers in ASPD's markup.
 inline constexpr std::string_view kMarkupFormat = "aspd";
 
-/// A serial text and the block of branches after it. The last part has no block.
+/// A serial text and the block of branches after this text. In the last part of an answer,
+/// `branches` is empty.
 struct MarkupPart {
   struct Branch {
     std::string title;

@@ -8,8 +8,8 @@ namespace pardec {
 
 /// A token that controls a decoder (apar: [Fork], [Child]; aspd: <Branch> and others).
 struct ControlToken {
-  /// for messages: name of the decoder's option, e.g. "apar.fork_token", or of the training
-  /// setting (name_by_setting)
+  /// The name that messages use for the token: the decoder's option, e.g. "apar.fork_token", or the
+  /// training setting (see name_by_setting).
   std::string option;
   std::string given;               ///< the option's value: an id or a token's text; may be empty
   std::vector<std::string> names;  ///< names in checkpoints; the first that exists is used
@@ -19,14 +19,15 @@ struct ControlToken {
   bool to_train = false;
 };
 
-/// Prepares a token for training: sets to_train. Messages then name the training setting `name`
-/// instead of the decoder's option. `value`: the placeholder for the setting's value in messages.
+/// Prepares a token for training: sets to_train, and makes messages name the training setting
+/// `name` instead of the decoder's option. `value`: the placeholder for the setting's value in
+/// messages.
 void name_by_setting(ControlToken& token, const std::string& name,
                      const std::string& value = "TOKEN");
 
 /// Finds the id of a control token: the token in `given`, or, if `given` is empty, the first of
 /// `names` that is in the tokenizer.
-///   tokenizer   null: `given` must be an id
+///   tokenizer   may be null if `given` is an id
 ///   vocab_size  vocabulary size of the network
 /// ConfigError, which names the option: `given` is empty and no name is found; `given` is a text
 /// that is not a token; there is no tokenizer and `given` is not an id; or the id is not in the
@@ -37,7 +38,8 @@ Token find_control_token(const ControlToken& token, const Tokenizer* tokenizer, 
 /// `names[i]`.
 std::string names_with_ids(const std::vector<std::string>& names, const Tokens& ids);
 
-/// ConfigError: two tokens have the same id. `ids[i]` is the id of `tokens[i]`.
+/// Checks that all ids are different. `ids[i]` is the id of `tokens[i]`. ConfigError: two tokens
+/// have the same id.
 void check_different(const std::vector<ControlToken>& tokens, const Tokens& ids);
 
 }  // namespace pardec

@@ -21,7 +21,7 @@
 
 namespace pardec {
 
-/// Why a stream ended.
+/// Why a stream ended. name() gives the name of the enumerator, e.g. "eos".
 enum class Stop {
   /// the stream's terminator was chosen, e.g. a line break (hpd) or `</result>` (ask=together); or
   /// the answer is one of given choices (ar with option `choose`)
@@ -82,17 +82,17 @@ struct Answers : Chosen {
   /// Why the single stream ended. Not used if the answer has several streams, which have their own
   /// reasons (FieldResult::stop).
   Stop stop = Stop::limit;
-  /// Per context: whether its JSON object could be parsed. Always true if the answer is not one
-  /// generated JSON text.
+  /// Per context: whether the JSON object of this context could be parsed. Always true if the
+  /// answer is not a single generated JSON text.
   std::vector<bool> parsed;
   Counters counters;
   std::vector<Counters> turns;  ///< for a conversation: counters of each turn; otherwise empty
 };
 
-/// The tokens that are chosen regardless of the logits. With an oracle, speed can be measured with
-/// an untrained network of the right shape. The tokens are the references in the decoder's own
-/// answer form, including terminators (`--oracle references`), or the tokens of a stored run
-/// (`--oracle recorded:RUN`).
+/// The tokens that a decoder chooses regardless of the logits. With an oracle, the speed of a
+/// decoder can be measured on an untrained network of the right shape. The tokens are the
+/// references in the decoder's own answer form, including terminators (`--oracle references`), or
+/// the tokens of a stored run (`--oracle recorded:RUN`).
 struct Oracle {
   /// [stream][token]: the tokens of each stream, in the order in which the decoder chooses them.
   /// There is one stream per field, in the order of contexts and fields, or a single stream if the
@@ -113,8 +113,8 @@ struct Request {
   Form form = Form::json;
   Pieces pieces;
   std::optional<Oracle> oracle;  ///< the tokens to choose; none: the network chooses
-  /// The prompt file for requests that only this decoder makes (Decoder::wording); null: there are
-  /// no such requests. REQUIRES: the prompt file outlives the request.
+  /// The prompt file for requests that only the request's decoder makes (Decoder::wording); null:
+  /// there are no such requests. The prompt file must outlive the request.
   const PromptFile* wording = nullptr;
   /// For `--oracle accept...`: decides which guesses are accepted, regardless of the logits. None:
   /// the network's logits decide.
@@ -137,14 +137,14 @@ class StreamSource;  // decoders/free_running.hpp
 struct DecoderContext {
   Engine& engine;
   const Tokenizer* tokenizer;  ///< null: prompts and answers are token ids only
-  bool ignore_eos = false;     ///< whether no end-of-sequence id ends a stream
+  bool ignore_eos = false;     ///< true: no end-of-sequence id ends a stream
   Model* draft = nullptr;      ///< the draft network of `--draft-model`; null: there is none
   /// Creates the source of random decisions for a stream, from the stream's seed.
   std::function<std::unique_ptr<Chance>(std::uint64_t seed)> chance = [](std::uint64_t seed) {
     return std::make_unique<SeededChance>(seed);
   };
-  /// If a stop is requested, every stream ends with its next token, with Stop::interrupted, and the
-  /// answer is the text so far.
+  /// After a stop is requested, every stream ends with its next token, for the reason
+  /// Stop::interrupted, and the answer is the text so far.
   std::stop_token stop = {};
 
   bool interrupted() const { return stop.stop_requested(); }
@@ -155,8 +155,8 @@ struct DecoderContext {
   /// none.
   StreamSource* elsewhere = nullptr;
 
-  /// The ids that end a stream: the network's end-of-sequence ids and the ids in more_eos; none
-  /// with ignore_eos.
+  /// The ids that end a stream: the network's end-of-sequence ids and the ids in more_eos. Empty if
+  /// ignore_eos is true.
   std::vector<Token> eos() const {
     if (ignore_eos) return {};
     std::vector<Token> all = engine.model().config().eos;
@@ -197,7 +197,7 @@ class Decoder {
   /// Maximum number of consecutive guesses that a pass verifies. None: the decoder makes no
   /// guesses, their number varies, or each of several threads has its own guesses (apar).
   virtual std::optional<int> draft_length() const { return std::nullopt; }
-  /// The members of the decoder's DecoderEntry with these names.
+  // The values of the members of the decoder's DecoderEntry that have these names.
   bool drafts_with_model() const;
   bool elsewhere() const;
   /// Checks whether the tokenizer and the network have what the decoder needs. Returns a
@@ -211,10 +211,11 @@ class Decoder {
   virtual void check(const DecoderContext& context) const {
     needs(context.tokenizer, context.engine.model().config());
   }
-  /// The minimum number of positions that a request needs: the length of its longest prompt. The
-  /// prompt of a conversation's last turn counts without the earlier answers. hpd and ar with
-  /// forced_keys add the skeleton of the answer, and hpd also adds the gaps. If the network has
-  /// fewer positions, the request fails (context overflow). Does not need weights.
+  /// The minimum number of positions that a request needs: the length of its longest prompt. In a
+  /// conversation, the prompt of the last turn counts, without the earlier answers. hpd and ar with
+  /// forced_keys add the skeleton of the answer, and hpd also adds the positions reserved for
+  /// values. If the network has fewer positions, the request fails (context overflow). Does not
+  /// need weights.
   virtual std::int64_t positions_needed(const Request& request) const;
   /// Decodes a request. REQUIRES: both arguments outlive the task. ModelError: context overflow.
   /// ConfigError: the decoder does not support the request. RunError: a service gave no answer.
@@ -233,7 +234,8 @@ struct FormatScene {
   const ModelConfig& config;
 };
 
-/// The decoder option on the x axis of a figure by default.
+/// The decoder option that `pardec plot` draws on the x axis by default; also an example in
+/// messages.
 inline constexpr const char* kUsualSweep = "hpd.k_max";
 /// The decoders that messages suggest as an example for a comparison.
 inline constexpr const char* kUsualDecoders = "ar,hpd";
@@ -248,7 +250,7 @@ struct FormatEntry {
   /// Whether every target is the next token of the text, so that extra heads can be trained on the
   /// format.
   bool plain_text = false;
-  /// Whether the format can leave out the targets of values without annotation
+  /// Whether the format can treat values without annotation as unknown, so that they are no targets
   /// (TrainingExample::unknown).
   bool skips_unannotated = false;
   /// the only value of the decoder's option `ask` that the format trains for; empty: all values
@@ -257,13 +259,14 @@ struct FormatEntry {
 
 /// An option of training formats, which is a flag of `train`.
 struct TrainingOption {
-  Option option;                ///< its name is the name of the flag
+  Option option;                ///< Option::name is the flag without its dashes, e.g. "ar-stack"
   std::string_view value_name;  ///< placeholder of the value in the help
-  /// The key in the training record. With the form DECODER.NAME, the option is recorded in the
-  /// object DECODER, and only if the network was trained on a format of this decoder.
+  /// The key in the training record. If the key has the form DECODER.NAME, the option is the member
+  /// NAME of the record's object DECODER, and it is recorded only if the network was trained on a
+  /// format of this decoder.
   std::string_view recorded;
-  /// Whether a network that was trained with a value also suits smaller values of the decoder's
-  /// option.
+  /// Whether a network that was trained with one value is also suitable for smaller values of the
+  /// decoder option with the name in `recorded`.
   bool smaller_too = false;
 };
 
@@ -292,8 +295,7 @@ struct DecoderEntry {
   bool exact = false;
   /// The name of the option for the number of examples per job; empty: a job has one example.
   std::string_view stack_option = {};
-  /// The value of option `ask` that the default baseline must have. Empty: the value of this
-  /// decoder's option, or "together" if it has no such option.
+  /// The value of option `ask` that the default baseline must have. Empty: see baseline_rank.
   std::string_view baseline_asks = {};
   /// Whether traces do not contain the drafting passes.
   bool drafts_untraced = false;
@@ -317,34 +319,37 @@ const DecoderEntry& service_decoder();
 /// Finds an entry of decoders(), or service_decoder(), by name. ConfigError: there is no such
 /// decoder; the message suggests similar names.
 const DecoderEntry& find_decoder(std::string_view name);
-/// The names of all decoders with this property, e.g. &DecoderEntry::exact, joined as by
-/// alternatives().
+/// The names of all entries of decoders() for which this member is true, e.g. &DecoderEntry::exact,
+/// joined as by alternatives().
 std::string decoders_that(bool DecoderEntry::*property);
-/// Creates a decoder. `options`: an object option -> value. ConfigError: the decoder or an option
-/// is unknown (the message suggests similar names), a value is invalid, or the values do not fit
+/// Creates a decoder. `options`: a JSON object that maps names of options (without the decoder's
+/// prefix) to values; missing options have their defaults. ConfigError: the decoder or an option is
+/// unknown (the message suggests similar names), a value is invalid, or the values do not fit
 /// together.
 std::unique_ptr<Decoder> make_decoder(std::string_view name, const Json& options);
 
-/// The number of examples per job with these options. `options`: an object option -> value; a
-/// missing option counts as 1.
+/// The number of examples per job with these options. `options`: a JSON object as for make_decoder;
+/// if it does not have the option DecoderEntry::stack_option, the result is 1.
 int stack_asked(const DecoderEntry& entry, const Json& options);
 
-/// A decoder and its options.
+/// A decoder and its options, for baseline_rank.
 struct DecoderChoice {
-  std::string_view decoder;
-  const Json& options;  ///< must outlive this object
+  std::string_view decoder;  ///< a name that find_decoder finds
+  const Json& options;       ///< as for make_decoder; must outlive this object
 };
 /// How suitable `other` is as the default baseline of `method`: a larger number is better, and 0
-/// means that it is not suitable. Only ar with one example per prompt and without forced_keys is
-/// suitable. The number depends on the option `ask` of `other`:
-///   `open` (the prompts are open)       2 with `together`, otherwise 1
-///   DecoderEntry::baseline_asks is set  1 with this value, otherwise 0
-///   otherwise                           2 with the value of `method` (`together` if `method` has
-///                                       no option `ask`); else 1 with `together`, and 0 with
-///                                       `separately`
+/// means that `other` is not suitable. Only ar with one example per prompt and without forced_keys
+/// is suitable. Then the number depends on the value of the option `ask` of `other`. The first case
+/// that applies decides:
+///   `open` is true (open prompts)              2 for `together`, 1 for `separately`
+///   baseline_asks of the method's entry is set 1 for this value, 0 for the other value
+///   all other cases                            2 for the value of the method's option `ask`
+///                                              (`together` if `method` has no such option); for
+///                                              the other value: 1 if it is `together`, or else 0
+/// ConfigError: see find_decoder.
 int baseline_rank(const DecoderChoice& method, const DecoderChoice& other, bool open = false);
 
-/// The concatenated bytes of tokens.
+/// The text of the tokens as bytes, which may be invalid UTF-8.
 std::string bytes_of(const Tokens& tokens, const Tokenizer& tokenizer);
 
 /// The number of positions of a prompt in json form and of the skeleton segments of its answer

@@ -55,11 +55,11 @@ struct StreamRequest {
   const Oracle* oracles = nullptr;
   int index = 0;                            ///< index of this stream in oracles->streams
   std::optional<AcceptanceLaw> acceptance;  ///< see Request::acceptance
-  PromptWords words = {};                   ///< the prompt as text, if the request has it
+  PromptWords words = {};                   ///< see Request::words; may be empty
 };
 
-/// The request's rule. With an oracle, the limit is at most the oracle's number of tokens, so that
-/// the stream ends when these tokens are used up.
+/// The rule of the request. If the request has an oracle, the returned limit is at most the number
+/// of tokens in StreamRequest::oracle, so that the stream ends when these tokens are used up.
 StopRule ends_with_oracle(const StreamRequest& request);
 
 /// The seed of a job's stream number `index`. The first stream has the job's own seed.
@@ -80,7 +80,7 @@ struct Stream : Chosen {
   std::optional<Written> written;
   Stop stop = Stop::limit;  ///< why the stream ended
   int last_row = 0;         ///< the row from whose logits the last token was chosen
-  std::vector<int> passes;  ///< per forward pass of the network: number of tokens that it added
+  std::vector<int> passes;  ///< number of tokens that each forward pass of the network gave
   Counters counters;        ///< the counters of the stream's sequences
 };
 
@@ -96,9 +96,10 @@ class StreamSource {
 /// Records the tokens of a stream, and detects its end.
 class StreamWriter {
  public:
-  /// Sets the limit of the sequence (Sequence::set_limit). `forced`: whether an oracle chooses the
-  /// tokens. `position`: position of the first token. `stream`: number of this stream within the
-  /// sequence, from 0. `sequence` and `context` must outlive this object.
+  /// Also sets the limit of the sequence to the rule's limit (Sequence::set_limit). `forced`:
+  /// whether an oracle chooses the tokens. `position`: position of the first token of the stream.
+  /// `stream`: number of this stream within the sequence, from 0. `sequence` and `context` must
+  /// outlive this object.
   StreamWriter(Sequence& sequence, const StopRule& rule, bool forced, int position,
                const DecoderContext& context, int stream = 0);
 
@@ -147,11 +148,12 @@ void check_prompt(const RequestName& name, size_t tokens, const ModelConfig& con
 int field_limit(const Request& request);
 
 /// One stream per field, in the order of contexts and fields, each with the field's whole prompt.
-/// In traces, the streams form a group. If there is only one stream, its rule has the request's
-/// reader. Several streams have no reader.
+/// In traces, the streams form a group. If there is only one stream, its rule has the reader of the
+/// request (Request::reader). Several streams have no reader.
 std::vector<StreamRequest> field_requests(const Request& request);
 
-/// The oracle `references` for fields. `references`: [context][field]; none: the value is absent.
+/// The tokens of `--oracle references` for fields. `references`: [context][field]; none: the value
+/// is absent.
 /// Returns one stream for each field, in the order of contexts and fields: the ids of a space and
 /// the reference ("n/a" if the value is absent), and an end-of-sequence id if there is one
 /// (DecoderContext::eos), cut at the field's limit. REQUIRES: the context has a tokenizer.

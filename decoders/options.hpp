@@ -47,7 +47,7 @@ struct Option {
   static Option number(std::string_view name, double fallback, OptionRange range,
                        std::string_view meaning);
   static Option flag(std::string_view name, bool fallback, std::string_view meaning);
-  /// An option with any text as value. A number is converted to text.
+  /// An option with any text as value. If the given value is a number, it is converted to text.
   static Option text(std::string_view name, std::string_view fallback, std::string_view meaning);
   /// An option whose value is one of `choices`. The first one is the default. REQUIRES: `choices`
   /// is not empty.
@@ -80,13 +80,14 @@ std::string alternatives(const std::vector<std::string_view>& names);
 /// other options.
 class Options {
  public:
-  /// Options of a decoder. `decoder`: the decoder's name, which must outlive the result. `given`:
-  /// an object option -> value. Messages name an option as `hpd.k_max`. ConfigError: an option is
-  /// unknown (the message suggests similar names), or a value has the wrong type or is not valid.
+  /// Options of a decoder. `decoder`: the decoder's name, which must outlive the result. `given`: a
+  /// JSON object that maps the names of the options that the user set to values. Messages name an
+  /// option with the decoder's prefix, e.g. hpd.k_max. ConfigError: an option is unknown (the
+  /// message suggests similar names), or a value has the wrong type or is not valid.
   static Options of_decoder(std::string_view decoder, const std::vector<Option>& table,
                             const Json& given);
-  /// Options of training. Messages name an option as a setting in backquotes, e.g. `k_max` for the
-  /// option k-max. ConfigError: see of_decoder.
+  /// Options of training. `given`: see of_decoder. Messages name an option as a setting in
+  /// backquotes, e.g. `k_max` for the option k-max. ConfigError: see of_decoder.
   static Options of_training(const std::vector<Option>& table, const Json& given);
 
   /// The name of the decoder; empty for training.

@@ -13,15 +13,14 @@ namespace pardec {
 
 /// The options of all formats, in the order of the registry.
 std::vector<TrainingOption> training_options();
-/// Parses these options. `given`: a JSON object that maps flags, without their dashes, to
-/// values. ConfigError:
-/// see Options::of_training.
+/// Parses the options of training_options(). `given`: a JSON object that maps flags, without the
+/// dashes at their beginning (e.g. "ar-stack"), to values. ConfigError: see Options::of_training.
 Options read_training_options(const Json& given);
 
 /// Finds a format by name. ConfigError: there is no such format; the message suggests similar
 /// names.
 const FormatEntry& find_format(std::string_view name);
-/// The names of all formats with this property, e.g. &FormatEntry::plain_text.
+/// The names of all formats for which this member is true, e.g. &FormatEntry::plain_text.
 std::vector<std::string_view> formats_that(bool FormatEntry::*property);
 
 /// All formats as text: "ar (JSON answer), ar-value (one field), ...".

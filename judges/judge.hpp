@@ -46,8 +46,10 @@ struct Inquiry {
 /// A verdict on one field, or, if `field` is empty, on the whole subject.
 struct JudgeVerdict {
   std::string field;
-  std::string label;  ///< a label; for pairs "method", "baseline" or "tie"; empty: only a grade
-  double value = std::numeric_limits<double>::quiet_NaN();  ///< a grade; NaN: only a label
+  /// The label; for pairs "method", "baseline" or "tie". Empty: the verdict is only a number.
+  std::string label;
+  /// The grade or the label's number. NaN: the verdict is only a label.
+  double value = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// The verdicts in a reply. If the reply has no valid verdict, `verdicts` is empty, and `problem`
@@ -93,7 +95,8 @@ struct JudgeProtocol {
   std::string what;  ///< a short description
   /// The kind of verdict.
   std::variant<GradeVerdict, ClassVerdict, PreferenceVerdict> verdict;
-  /// The metric of the scores that are computed from the verdicts; empty: none.
+  /// The name of the metric whose scores are computed from the verdicts. Empty: no scores are
+  /// computed.
   std::string score;
   Json record;       ///< name, wording, schema and options, for the record of judgings
   std::string hash;  ///< SHA-256 of the record
@@ -106,7 +109,7 @@ struct JudgeProtocol {
   /// Reads the reply to the inquiry that `ask` made with the same subject and order.
   std::function<Reading(const Subject&, Order, std::string_view reply)> read;
   /// Makes the inquiry for asking again after a reply without a verdict. The arguments are the
-  /// inquiry that got this reply, the reply, and Reading::problem of the reply.
+  /// inquiry to which the judge gave this reply, the reply, and Reading::problem of the reply.
   std::function<Inquiry(Inquiry, const std::string& reply, const std::string& problem)> ask_again;
 
   /// The member `verdict` if it has the type `Verdict`; otherwise null.

@@ -24,7 +24,7 @@ double usd_per_thousand(double examples_per_second, double usd_per_hour);
 
 /// The number of words in a text divided by the number of different words. Words are separated by
 /// white space. 0 if there are no words. In repetitive answers, more guesses are accepted; the
-/// SPACE paper's code calls an answer degenerate if its value is above kDegenerate.
+/// SPACE paper's code calls an answer degenerate if the result for the answer is above kDegenerate.
 double repetition(std::string_view text);
 inline constexpr double kDegenerate = 3.5;
 

@@ -36,8 +36,8 @@ struct Game {
 /// The Bradley-Terry strengths of arms (Bradley and Terry 1952). A tie is half a win for each arm.
 /// Strengths are natural logarithms with mean 0: if arms a and b have strengths s and t, e^(s - t)
 /// are the odds that a's answer is preferred to b's. All strengths are NaN if some set of arms
-/// never lost a point to the other arms, because the strengths are then unbounded. If they are
-/// unbounded after one of the clusters is left out, the strengths have no intervals. Returns one
+/// never lost a point to the other arms, because the strengths are then unbounded. If the strengths
+/// become unbounded when one of the clusters is left out, there are no intervals. Returns one
 /// interval per arm, in the order of the arms' numbers. `arms`, `clusters`: how many arms and
 /// clusters there are. REQUIRES: there is at least one arm; 0 <= a, b < arms, and a != b.
 std::vector<Interval> bradley_terry(std::span<const Game> games, int arms, std::int32_t clusters,
@@ -56,8 +56,8 @@ struct LengthPair {
 /// only the intercept. The idea is AlpacaEval's (Dubois et al. 2024). Unlike AlpacaEval's
 /// length-controlled win rate, the regression has no term for the difficulty of prompts. The result
 /// is NaN if the outcomes do not determine the regression, e.g. if the method wins all pairs. If
-/// this is so after one of the clusters is left out, there is no interval. `clusters`: how many
-/// clusters there are.
+/// the outcomes without one of the clusters do not determine the regression, there is no interval.
+/// `clusters`: how many clusters there are.
 Interval length_adjusted_win_rate(std::span<const LengthPair> pairs, std::int32_t clusters,
                                   double confidence = 0.95);
 

@@ -36,8 +36,9 @@ RougeScore rouge_n(const std::vector<std::string>& reference,
 RougeScore rouge_l(const std::vector<std::string>& reference,
                    const std::vector<std::string>& prediction);
 
-/// The scores of a prediction. Each of the three scores is the score for the reference with the
-/// best F1, as HELM scores NarrativeQA. Zeros if there are no references.
+/// The scores of a prediction. With several references, each of the three scores is computed for
+/// the reference that gives the highest F1 of this score, as HELM does for NarrativeQA. All are 0
+/// if there are no references.
 struct RougeScores {
   RougeScore rouge1, rouge2, rougel;
 };

@@ -8,9 +8,9 @@ namespace pardec {
 
 /// How threads end in training.
 struct AparEnds {
-  Token eos = 0;  ///< the last token of each thread
-  /// Whether the prompt's own thread ends with `eos` too. False: it ends with a closing text such
-  /// as `</result>`.
+  Token eos = 0;  ///< the end-of-sequence id at the end of threads
+  /// Whether the prompt's own thread ends with `eos` too. False: this thread ends with a closing
+  /// text such as `</result>`.
   bool main_has_eos = true;
 };
 
@@ -18,8 +18,8 @@ struct AparEnds {
 struct AparRow {
   Token token;
   RowLabel label;
-  /// The token that is to be chosen from this row. None: the row is in the prompt (except its last
-  /// token), or ends a thread.
+  /// The token that is to be chosen from this row. None: the row is in the prompt, but is not the
+  /// last row of the prompt; or the row ends a thread.
   std::optional<Token> target;
 };
 /// A prompt and a paragraph tree, laid out as one sequence by lay_out.
@@ -28,9 +28,9 @@ struct AparLayout {
   Segments segments;  ///< segment n belongs to node n of the tree
 };
 /// Lays out a prompt and the tree of its answer as one sequence. The rows are in the order of the
-/// paper's Figure 2: a node's tokens and its [Fork], then [Child] and the details, then the next
-/// paragraph. Each node is a segment; the prompt is in the root's segment. Positions count along
-/// the path of a thread.
+/// paper's Figure 2: the tokens of a node and the node's [Fork], then [Child] and the details of
+/// the node, then the next paragraph. Each node is a segment; the prompt is in the root's segment.
+/// Positions count along the path of a thread.
 AparLayout lay_out(const Tokens& prompt, const ParagraphTree& tree, const AparTokens& control,
                    const AparEnds& ends);
 
@@ -39,17 +39,18 @@ AparLayout lay_out(const Tokens& prompt, const ParagraphTree& tree, const AparTo
 /// sees it. `prompt_length`: number of rows of the prompt.
 TrainingSample apar_sample(const AparLayout& layout, int prompt_length);
 
-/// The same targets as in apar_sample, but without a tree mask, as in the official training: one
-/// causal sequence per thread. The sequence of the prompt's own thread has the thread's whole text
-/// after the prompt as targets. The sequence of another thread repeats the text before the thread,
-/// and has targets only after its last [Child].
+/// One causal sequence for each thread, without a tree mask, as in the official training. Together
+/// the sequences have the targets of apar_sample. In the sequence of the prompt's own thread, the
+/// targets are all tokens of the thread after the prompt. The sequence of another thread begins
+/// with the prompt and the text before the thread, and has targets only after its last [Child].
 std::vector<TrainingSample> apar_threads(const Tokens& prompt, const ParagraphTree& tree,
                                          const AparTokens& control, const AparEnds& ends);
 
-/// The JSON answer of ask=together as a tree, without control tokens and ends. Each key is a
-/// paragraph, and its value is the paragraph's details. The rest of the answer, up to `</result>`,
-/// is the last paragraph. Keys and values are tokenized separately, as in json_answer_ids. REQUIRES
-/// and ConfigError: see json_answer_ids.
+/// The JSON answer of ask=together as a tree, without control tokens and end-of-sequence ids. Each
+/// key is a paragraph, and the key's value is the paragraph's details. The rest of the answer, up
+/// to
+/// `</result>`, is the last paragraph. Keys and values are tokenized separately, as in
+/// json_answer_ids. REQUIRES and ConfigError: see json_answer_ids.
 ParagraphTree json_answer_tree(const TrainingExample& example, const Tokenizer& tokenizer);
 
 /// Options of APAR's training sequences.
@@ -66,7 +67,7 @@ struct AparFormatOptions {
 /// becomes a sequence, or one sequence per thread if `unrolled`. The example is left out if the
 /// tree exceeds `context_length` positions, or if the answer is unfinished and is the only answer.
 /// If the answer shows that no fork is needed (teaches_no_fork), the whole conversation becomes one
-/// causal sequence. Otherwise there is no sequence.
+/// causal sequence. In all other cases, the example is left out too.
 ///
 /// The format's `samples` throws ConfigError if the tree of a JSON answer exceeds `context_length`
 /// positions, or if the contexts have different fields.

@@ -11,12 +11,13 @@
 
 namespace pardec {
 
-/// The guesses after the last token of one thread, in the order of their rows. By default, there
-/// are none.
+/// The guesses after the last token of one thread, in the order of their rows. A
+/// default-constructed object has no guesses.
 class Guesses {
  public:
   Guesses() = default;
-  /// tokens[i] is the guess at node i of `tree`, which must outlive this object.
+  /// `tokens`: the result of fill_tree; tokens[i] is the guess at node i of `tree`. `tree` must
+  /// outlive this object.
   Guesses(const MedusaTree& tree, Tokens tokens) : tree_(&tree), tokens_(std::move(tokens)) {}
 
   int count() const { return static_cast<int>(tokens_.size()); }
@@ -31,8 +32,8 @@ class Guesses {
   Tokens first_line() const;
   /// The row number of the guess at node `guess`. REQUIRES: feed() was called.
   int row(int guess) const { return root_ + 1 + guess; }
-  /// Call this after the last accept(): drops the rows of the guesses that were not accepted, and
-  /// counts this check in the sequence's counters (Counters::count_draft).
+  /// Call this after the last accept(). Drops the rows of the guesses that were not accepted, and
+  /// counts guesses and accepted guesses in the sequence's counters (Counters::count_draft).
   void settle(Sequence& sequence) const;
 
  private:
@@ -53,7 +54,8 @@ class Guesser {
 
   /// Whether the tree is not empty, so that there are guesses.
   bool guesses() const { return tree_.depth() > 0; }
-  /// Adds the next node of the paragraph tree (decoders/apar/tree.hpp). Nodes are numbered from 0.
+  /// Adds the segments of the guesses that follow the tokens of a node of the paragraph tree
+  /// (decoders/apar/tree.hpp). Call this once for each node, in the order of the nodes' indices.
   /// `sees`: the segments that the tokens of this node see, including their own segment.
   void open_node(const std::vector<int>& sees);
   /// The outputs of extra heads to request for token `index` of the step: one per level of the
@@ -61,10 +63,11 @@ class Guesser {
   /// accepted.
   std::vector<OutputRequest> ask(int index, int room) const;
   /// Makes guesses from the results of `ask` with the same `room`. These results are the first
-  /// elements of `heads`, and are removed from it.
+  /// elements of `heads`; the function removes them from the span. REQUIRES: `heads` has all of
+  /// these results; this object outlives the guesses.
   Guesses make(std::span<const RowLogits>& heads, int room) const;
-  /// Adds guesses to a step, after a token of node `node` of the paragraph tree
-  /// (decoders/apar/tree.hpp). `position`, `row`: see Guesses::feed.
+  /// Adds guesses to a step, after a token of node `node` of the paragraph tree. `position`, `row`:
+  /// see Guesses::feed. REQUIRES: see Guesses::feed; open_node() was called for this node.
   void feed(Step& step, Guesses& guesses, int position, int row, int node) const;
 
  private:

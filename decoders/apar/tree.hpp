@@ -8,16 +8,17 @@
 
 namespace pardec {
 
-/// A paragraph node (section 2.2 of the APAR paper). Nodes are named by their index; -1: none.
+/// A paragraph node (section 2.2 of the APAR paper). The links to other nodes are indices in the
+/// tree; -1: there is no such node.
 struct ParagraphNode {
   int parent = -1;           ///< the node whose [Fork] created this one
   int first_child = -1;      ///< the paragraph's details; set if and only if next_sibling is set
   int next_sibling = -1;     ///< the next paragraph
   Tokens tokens;             ///< the node's text, without [Fork], [Child] and end of sequence
-  std::vector<int> choices;  ///< in decoding: for each token, its index among all chosen tokens
+  std::vector<int> choices;  ///< in decoding: for each token, its index in Stream::tokens
 };
 
-/// A tree of nodes, in the order of their creation. Node 0 is the root.
+/// A tree of paragraphs. The indices of nodes are in the order of creation; node 0 is the root.
 class ParagraphTree {
  public:
   ParagraphTree() : nodes_(1) {}
@@ -46,9 +47,9 @@ struct RestoredText {
   std::vector<size_t> ends;  ///< end of each token in `bytes`; tokens in reading order
 };
 /// Joins the texts of all nodes in reading order, and inserts the line breaks that [Fork] replaced:
-/// one before details if their paragraph contains a list number ("1. "), and two before a next
-/// sibling. Line breaks that are already there are not inserted again, and none are inserted before
-/// empty text.
+/// two line breaks before a next paragraph, and one line break before details if the paragraph to
+/// which the details belong contains a list number ("1. "). Line breaks that are already there are
+/// not inserted again, and none are inserted before empty text.
 RestoredText restore(const ParagraphTree& tree, const Tokenizer& tokenizer);
 
 }  // namespace pardec

@@ -5,15 +5,16 @@
 namespace pardec {
 
 /// Generates tokens after the rows in `sequence`, one token per pass, until `rule` ends the stream.
-/// `seen`: the result of the step that computed the last row; its first output has that row's
-/// logits. Stream::counters of the result is not set. Errors: see Sequence::forward. REQUIRES: all
-/// rows are labelled by text_label; `sequence`, `context` and the chooser's source of random
-/// decisions outlive the task.
+/// `seen`: the result of the step that computed the last row; the first output of this step result
+/// has the logits of the last row. Stream::counters of the returned stream is not set. Errors: see
+/// Sequence::forward. REQUIRES: all rows are labelled by text_label; `sequence`, `context` and the
+/// chooser's source of random decisions outlive the task.
 Task<Stream> continue_from(Sequence& sequence, StepResult seen, Chooser chooser, Sampling sampling,
                            StopRule rule, const DecoderContext& context);
 
 /// Decodes autoregressively after a prompt. A beginning of the prompt, possibly empty, is already
-/// in `sequence`; request.prompt is only the rest. Computes the rest, then generates tokens.
+/// in `sequence`; request.prompt is only the rest. The task computes the rest, then generates
+/// tokens.
 /// Errors: see Sequence::forward. REQUIRES: the rest is not empty; all rows are labelled by
 /// text_label; `context` outlives the task.
 Task<Stream> continue_prompt(Sequence sequence, StreamRequest request,

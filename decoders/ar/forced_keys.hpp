@@ -10,10 +10,10 @@ namespace pardec {
 /// arguments outlive the task.
 Task<Answers> decode_forced_keys(const Request& request, const DecoderContext& context);
 
-/// The oracle `references` for forced_keys. `references`: [context][field]; none: the value is
-/// absent. The oracle has one stream for each value, in the order of contexts and fields: the ids
-/// of the reference ("n/a" if the value is absent), up to and including a line break, but at most
-/// Limits::per_field ids.
+/// Makes the oracle of `--oracle references` for the option forced_keys. `references`:
+/// [context][field]; none: the value is absent. The oracle has one stream for each value, in the
+/// order of contexts and fields: the ids of the reference ("n/a" if the value is absent), up to and
+/// including a line break, but at most Limits::per_field ids.
 Oracle forced_key_references(const Request& request,
                              const std::vector<std::vector<std::optional<std::string>>>& references,
                              const Tokenizer& tokenizer);

@@ -13,7 +13,7 @@ struct ArFormatOptions {
   /// True: one JSON answer. False: one sequence per field, which ends with `eos`.
   bool together = true;
   int stack = 1;             ///< number of contexts in one prompt
-  std::optional<Token> eos;  ///< end of sequence; REQUIRED if not `together`, and for open answers
+  std::optional<Token> eos;  ///< end of sequence; needed if not `together`, and for open answers
 };
 
 /// A sequence of prompt and answer. Every token of the answer is a target, except token i if
@@ -33,8 +33,9 @@ struct JsonAnswerIds {
 
   /// The ids of the answer: key, value, key, value, ..., tail.
   Tokens joined() const;
-  /// For each id of joined(), whether the id belongs to an unknown value. `of`:
-  /// TrainingExample::unknown, [context][field]; if `of` is empty, the result is empty too.
+  /// For each id of joined(), whether the id belongs to an unknown value. `of`: the member
+  /// TrainingExample::unknown of the same example, [context][field]. If `of` is empty, the result
+  /// is empty too.
   std::vector<bool> unknown(const std::vector<std::vector<bool>>& of) const;
 };
 /// The ids of an example's reference answer. REQUIRES: the example has json form. ConfigError: the

@@ -11,7 +11,7 @@
 
 namespace pardec {
 
-/// Converts the JSON answer with these references (json_answer.hpp) to parts. `references`:
+/// Makes the parts of the JSON answer (json_answer.hpp) that has these references. `references`:
 /// [context][field]; none: the value is absent. The values of a context form a block (the branches
 /// between <Para> and </Para>). Each branch is the line of one value, and the branch's title is the
 /// field's name. The text without markup is the answer that AR is trained on. ConfigError: the
@@ -20,7 +20,7 @@ std::vector<MarkupPart> aspd_json_parts(
     const std::vector<Context>& contexts,
     const std::vector<std::vector<std::optional<std::string>>>& references);
 
-/// The ids of a MarkupPart.
+/// A MarkupPart whose texts are tokenized.
 struct AspdIds {
   struct Branch {
     Tokens title, content;
@@ -45,15 +45,15 @@ struct AspdFormatOptions {
   AspdOptions decoder;
   /// True: one JSON answer. False: the text of one field, which ends with `eos`.
   bool together = true;
-  std::optional<Token> eos;  ///< end of sequence; REQUIRED if not `together`, and for open answers
+  std::optional<Token> eos;  ///< end of sequence; needed if not `together`, and for open answers
 };
 
 /// Creates the training format. `tokenizer` must outlive it. The text of an absent value is "n/a".
-/// Of a conversation, only the first answer is used, and only if it is complete. An example that
-/// needs more than `context_length` positions is left out. `vocab_size`: see find_control_token.
-/// ConfigError: see find_aspd_tokens. The format's `samples` throws ConfigError if an answer has
-/// invalid markup, if the contexts of a JSON answer have different fields, if a block has too many
-/// branches for the shared mask, or if an open answer has no `eos`.
+/// Only the first answer of a conversation is used, and only if this answer is complete. An example
+/// that needs more than `context_length` positions is left out. `vocab_size`: see
+/// find_control_token. ConfigError: see find_aspd_tokens. The format's `samples` throws ConfigError
+/// if an answer has invalid markup, if the contexts of a JSON answer have different fields, if a
+/// block has too many branches for the shared mask, or if an open answer has no `eos`.
 std::unique_ptr<TrainingFormat> make_aspd_format(const AspdFormatOptions& options,
                                                  const Tokenizer& tokenizer, int context_length,
                                                  int vocab_size);

@@ -18,10 +18,10 @@ struct AspdTokens {
 };
 
 /// Finds the control tokens. `given`: six ids or texts in the order of AspdTokens, separated by
-/// commas; empty: the tokens are found by their names, e.g. `<Title>`, or else `<|title|>` as in
-/// the official checkpoints. `tokenizer`: null: only ids can be given. `trains`: see
-/// ControlToken::to_train. ConfigError: `given` does not have six parts, or two of the tokens have
-/// the same id; and see find_control_token.
+/// commas. If `given` is empty, the tokens are found by their names, e.g. `<Title>`, or else
+/// `<|title|>` as in the official checkpoints. `tokenizer` may be null if `given` has ids only.
+/// `vocab_size`: see find_control_token. `trains`: see ControlToken::to_train. ConfigError: see
+/// find_control_token; `given` does not have six parts; or two of the tokens have the same id.
 AspdTokens find_aspd_tokens(const std::string& given, const Tokenizer* tokenizer, int vocab_size,
                             bool trains = false);
 
@@ -29,8 +29,8 @@ AspdTokens find_aspd_tokens(const std::string& given, const Tokenizer* tokenizer
 /// <Branch> T ":". Without a tokenizer, the ":" is left out.
 Tokens branch_prefix(const Tokens& title, const AspdTokens& tokens, const Tokenizer* tokenizer);
 
-/// Tracks which control tokens may come next on the main branch, and the titles of the next block
-/// of branches. A title is named by <Title> ... </Title>.
+/// Tracks which control tokens may come next on the main branch, and collects the titles of the
+/// next block of branches. The main branch names a title by <Title> ... </Title>.
 class AspdGrammar {
  public:
   explicit AspdGrammar(const AspdTokens& tokens) : tokens_(tokens) {}
@@ -38,9 +38,10 @@ class AspdGrammar {
   /// Adds the next token of the main branch; tokens of branches are not added. REQUIRES: after a
   /// <Para> that begins a block (begins_block), the next added token is the block's </Para>.
   void take(Token token);
-  /// The ids that must not come next.
+  /// The ids that must not be the next token of the main branch.
   std::vector<Token> banned() const;
-  /// The only ids that may come next. Empty: every id that is not banned.
+  /// The only ids that may be the next token of the main branch. Empty: all ids except those of
+  /// banned() may be next.
   std::vector<Token> allowed() const;
   /// The ids that must not be chosen within a branch.
   std::vector<Token> banned_in_branch() const;
@@ -70,8 +71,8 @@ struct AspdStreams {
 /// Divides the generated tokens of an answer into streams. `flattened`: the main branch up to the
 /// beginning of a block, then the branches of the block one after another, then the main branch
 /// again, and so on. `lengths`: recorded number of generated tokens of each branch; may have fewer
-/// entries than there are branches. A branch without a recorded length ends with its terminator; a
-/// branch that was cut by a limit needs a length.
+/// entries than there are branches. A branch without a recorded length ends with </Branch> or an
+/// end-of-sequence id (`eos`); so a branch that was cut by a limit needs a recorded length.
 AspdStreams split_streams(const Tokens& flattened, const AspdTokens& tokens,
                           const std::vector<Token>& eos,
                           std::span<const std::int64_t> lengths = {});

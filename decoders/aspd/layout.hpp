@@ -57,18 +57,21 @@ class AspdLayout {
 
   /// The position of the next token of the main branch.
   int next_position() const { return position_; }
-  /// Returns the label of the next token of the main branch, and advances.
+  /// Returns the label of the next token of the main branch, and moves on to the token after it.
+  /// REQUIRES: no block is open.
   RowLabel main();
 
   /// Begins a block. REQUIRES: no block is open; `branches` is at least 1, and with the shared mask
   /// at most kMostSharedBranches; otherwise std::logic_error.
   void open(int branches);
-  /// The label of token r of branch k of the open block; k and r count from 0.
+  /// The label of token r of branch k of the open block; k and r count from 0. REQUIRES: k is below
+  /// the number of branches.
   RowLabel branch(int k, int r) const;
   /// Ends the block. lengths[k] is L_k. REQUIRES: a block is open, and there is one length per
   /// branch; otherwise std::logic_error.
   void close(const std::vector<int>& lengths);
-  /// Whether the block's tokens must be computed again with the labels of copy() (Same-Re).
+  /// Whether the tokens of each closed block must be computed again, with the labels of copy()
+  /// (Same-Re).
   bool moves() const { return positions_.scheme == AspdScheme::same_re; }
   /// The label of the copy of token r of branch k, for the block that was closed last. Its position
   /// is s + (sum of L_m for m < k) + r. A copied token sees earlier stages and the copies of its

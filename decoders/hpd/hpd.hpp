@@ -27,7 +27,7 @@ struct HpdOptions {
 struct HpdLayout {
   Tokens tokens;                 ///< s
   std::vector<RowLabel> labels;  ///< labels of s
-  int prompt_length = 0;
+  int prompt_length = 0;         ///< number of tokens of the prompt, which is the beginning of s
   /// per value r: index of end(seg_r) in s, i.e. of the last token of its skeleton segment. The row
   /// of this token predicts the first token of the value.
   std::vector<int> end;

@@ -8,7 +8,7 @@ namespace pardec {
 /// The options of IPPD.
 struct IppdOptions {
   int contexts = 6;           ///< number of contexts per prompt (l in the paper, also C/P)
-  bool prefix_cache = false;  ///< compute the instruction p once for all prompts (section 4.4)
+  bool prefix_cache = false;  ///< whether p is computed once for all prompts (section 4.4)
 };
 
 /// The header s = [p, c_1, x_11, x_12, .., c_2, x_21, ..] (paper, eq. 1) with virtual positions

@@ -33,10 +33,10 @@ struct MedusaTree {
 /// Parses a tree. `1x7x6` (the tree of Medusa-APAR) is the best 7 guesses of head 1, and after each
 /// of them the best 6 guesses of head 2. `1x7x6.3.1` is 7 guesses of head 1, and then 6 guesses
 /// after the best guess of head 1, 3 after the second best, 1 after the third best, and none after
-/// the others. A level with a single number applies to all nodes of the level before; `1x7x6.0` has
-/// 6 guesses after the best guess only. `sparse` is the tree with 63 nodes and depth 4 that
-/// Medusa's authors found best for Vicuna-7B. ConfigError, which names `option`: the text has
-/// another form, or the tree has more than 1024 guesses.
+/// the others. A single number, such as 6 in `1x7x6`, applies to all nodes of the level before. In
+/// `1x7x6.0`, only the best guess of head 1 has 6 guesses after it. `sparse` is the tree with 63
+/// nodes and depth 4 that Medusa's authors found best for Vicuna-7B. ConfigError, which names
+/// `option`: the text has another form, or the tree has more than 1024 guesses.
 MedusaTree parse_medusa_tree(const std::string& text, std::string_view option);
 
 /// A tree, and its expected number of tokens per pass.
@@ -53,9 +53,9 @@ struct ExpectedTree {
 ///             If shares of a head increase with the rank, they are smoothed first.
 ExpectedTree likeliest_tree(std::span<const std::vector<double>> measured, int nodes);
 
-/// Describes the extra heads that the tree needs, e.g. "2 of 4 extra heads"; empty: it needs none.
-/// ConfigError, which names `option`: the network has fewer heads, or its vocabulary is smaller
-/// than the number of guesses of a head.
+/// Describes the extra heads that the tree needs, e.g. "2 of 4 extra heads"; empty: the tree needs
+/// none. ConfigError, which names `option`: the network has fewer extra heads than the tree needs,
+/// or the network's vocabulary is smaller than the number of guesses of a head.
 std::string needed_heads(const MedusaTree& tree, std::string_view option,
                          const ModelConfig& config);
 
@@ -64,9 +64,10 @@ std::string needed_heads(const MedusaTree& tree, std::string_view option,
 std::vector<int> add_tree_segments(Sequence& sequence, const MedusaTree& tree,
                                    const std::vector<int>& sees);
 
-/// The outputs of extra heads to request for token `index` of the step: one per level of the tree,
-/// but at most `depth`. The token chosen from this row's own logits becomes the root. fill_tree
-/// makes the guesses after the root from the outputs. Ids in `banned` are never guessed.
+/// The outputs of extra heads to request for token `index` of a step: one per level of the tree,
+/// but at most `depth`. The token that is chosen from the same row's own logits becomes the root.
+/// fill_tree makes the guesses after this root from the requested outputs. Ids in `banned` are
+/// never guessed.
 std::vector<OutputRequest> ask_heads(const MedusaTree& tree, int index, int depth,
                                      const std::vector<Token>& banned = {});
 
@@ -80,9 +81,11 @@ Tokens fill_tree(const MedusaTree& tree, std::span<const RowLogits> heads);
 void feed_tree(Step& step, const MedusaTree& tree, const Tokens& tokens, int position,
                std::span<const int> segments);
 
-/// The index of the child of `node` (-1: the root) with this token; -1: there is none.
+/// The index of the child of `node` (-1: the root) whose guess is `token`; -1: there is no such
+/// child. `tokens`: the result of fill_tree.
 int find_child(const MedusaTree& tree, const Tokens& tokens, int node, Token token);
-/// The tokens on the path of first children after `node` (-1: the root).
+/// The guesses on the path of first children after `node` (-1: the root). `tokens`: the result of
+/// fill_tree.
 Tokens first_path(const MedusaTree& tree, const Tokens& tokens, int node);
 
 /// The result of verifying a tree: the accepted nodes, and one token that the network chooses after
@@ -107,8 +110,9 @@ TreeVerdict accept_exact(const MedusaTree& tree, const Tokens& tokens,
 /// Verifies a tree with typical acceptance (section 2.3.1). A guess x is good if p(x) > min(0.09,
 /// 0.3 exp(-H(p))), where p is the distribution of its parent's row and H(p) its entropy. The
 /// longest path of good guesses is accepted; of several longest paths, the first. The token after
-/// it is drawn from the network's distribution. The result as a whole does not have the network's
-/// distribution. REQUIRES: the number of rows is the number of tokens plus 1 (std::logic_error).
+/// this path is drawn from the network's distribution. The tokens as a whole do not have the
+/// network's distribution. REQUIRES: the number of rows is the number of tokens plus 1
+/// (std::logic_error).
 ///   rows  [tokens + 1]: the row of the root, then the rows of the nodes, all with probabilities
 TreeVerdict accept_typical(const MedusaTree& tree, const Tokens& tokens,
                            std::span<const RowLogits> rows, Chance& chance);

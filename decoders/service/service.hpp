@@ -28,8 +28,7 @@ struct ServiceOptions {
   double budget = 0;
 };
 /// Reads the options from a JSON object that maps the name of each option to its value
-/// (Decoder::options). REQUIRES: `options`
-/// contains all options of service_entry().
+/// (Decoder::options). REQUIRES: `options` contains all options of service_entry().
 ServiceOptions service_options(const OrderedJson& options);
 
 /// The entry that service_decoder() returns.

@@ -1,7 +1,7 @@
 #pragma once
 // `--oracle accept...`: a law decides which guesses are accepted, regardless of the logits. With
-// it, the speed of a decoder can be measured at an acceptance rate that was published for another
-// network.
+// such a law, the speed of a decoder can be measured at an acceptance rate that was published for
+// another network.
 #include <vector>
 
 #include "src/engine/sampler.hpp"
@@ -10,9 +10,9 @@ namespace pardec {
 
 /// Decides how many of the guesses of a pass are accepted.
 struct AcceptanceLaw {
-  /// Per place in a pass: the probability that the guess is accepted if all guesses before it are.
-  /// The last value applies to all later places. Not used if `length` is set; otherwise it must not
-  /// be empty.
+  /// rates[i]: the probability that guess i of a pass is accepted, if all earlier guesses of the
+  /// pass were accepted. The last rate also applies to all later guesses. Not used if `length` is
+  /// not 0. REQUIRES: not empty if `length` is 0.
   std::vector<double> rates;
   /// L, the mean number of tokens per pass with guesses: the accepted guesses and the network's own
   /// token. Each pass gives floor(L) or ceil(L) tokens, or fewer if it has fewer guesses. 0:
@@ -29,8 +29,8 @@ class ForcedAcceptance {
   ForcedAcceptance(AcceptanceLaw law, Chance& coins) : law_(std::move(law)), coins_(&coins) {}
 
   explicit operator bool() const { return coins_ != nullptr; }
-  /// Decides whether the guess at this place is accepted (0: the first guess of a pass). Call it
-  /// for places 0, 1, ... of a pass, up to the first rejection. REQUIRES: there is a law.
+  /// Decides whether the guess at this place is accepted (0: the first guess of a pass). Call this
+  /// function for places 0, 1, ... of a pass, up to the first rejection. REQUIRES: there is a law.
   bool accepts(int place);
 
  private:

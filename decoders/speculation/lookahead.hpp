@@ -45,8 +45,8 @@ struct PathVerdict {
 /// accepted if it is the best id of this row. Sampling: a guess is accepted with the probability
 /// p(guess) in this row's distribution p; a rejected guess is removed from p before the guess of
 /// the next path is tried (Fu et al., Algorithm 4). With `forced`, the law decides at each place
-/// whether the guess of the first such path is accepted; other guesses are not tried. The token
-/// after the accepted guesses is the network's own.
+/// whether the guess of the first path that agrees is accepted; other guesses are not tried. The
+/// token after the accepted guesses is the network's own choice.
 ///   root   the row of the token before all paths
 ///   rows   [path][guess]: the rows of the guesses
 ///   paths  [path][guess]: the guesses; may be empty

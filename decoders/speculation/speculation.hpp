@@ -28,8 +28,8 @@ class Drafter {
   /// tokens, possibly none. `cached`: number of tokens of `text` that are in the verifying
   /// network's cache. REQUIRES: room >= 1.
   virtual Task<Candidates> draft(const Tokens& text, int cached, int room) = 0;
-  /// Called after each check of a draft. `drafted`: number of tokens of the draft (0: there was no
-  /// draft). `accepted`: how many of them were accepted.
+  /// Called after each pass of the verifying network. `drafted`: number of guesses that the pass
+  /// verified (0: there was no draft). `accepted`: how many of these guesses were accepted.
   virtual void learn(int drafted, int accepted) {
     (void)drafted;
     (void)accepted;

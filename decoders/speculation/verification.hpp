@@ -12,7 +12,7 @@
 
 namespace pardec {
 
-/// Guesses for the next tokens, in order, and the distributions from which they were drawn.
+/// Guesses for the next tokens, in order, and the distributions from which the guesses were drawn.
 struct Candidates {
   Tokens tokens;
   /// Per token: the distribution from which it was drawn, [vocab], after the same temperature,
@@ -22,7 +22,7 @@ struct Candidates {
   std::vector<std::vector<double>> proposals;
 
   int size() const { return static_cast<int>(tokens.size()); }
-  /// The tokens after the first `accepted` ones.
+  /// The candidates after the first `accepted` candidates. REQUIRES: 0 <= accepted <= size().
   std::span<const Token> from(int accepted) const {
     return std::span(tokens).subspan(static_cast<size_t>(accepted));
   }
@@ -70,8 +70,9 @@ Verdict accept_sampled(std::span<const RowLogits> rows, const Candidates& candid
 Verdict accept_forced(std::span<const RowLogits> rows, const Candidates& candidates, Chance& chance,
                       ForcedAcceptance forced);
 
-/// Calls accept_forced if `forced` has a law, accept_sampled if the rows have probabilities, and
-/// otherwise accept_greedy.
+/// Calls accept_forced if `forced` has a law, or else accept_sampled if the rows have
+/// probabilities, or else accept_greedy. `extra`: for accept_sampled. std::logic_error: see
+/// accept_greedy.
 Verdict verify(std::span<const RowLogits> rows, const Candidates& candidates, Chance& chance,
                ForcedAcceptance forced = {}, Extra extra = Extra::residual);
 

@@ -13,11 +13,13 @@ namespace pardec {
 
 /// Options of ask_judge, judge_by and judge_run.
 struct AskJudgeOptions {
-  /// limit on the judge's cost, including the cost of earlier requests in this database
+  /// Limit on the judge's cost, including the cost of earlier requests in this database.
   chat::Budget budget = {};
   ProgressStyle progress = ProgressStyle::none;
-  std::stop_token stop = {};  ///< on a stop, requests that were sent are completed
-  Notes notes = {};           ///< messages about progress and cost
+  /// After a stop is requested, no further requests are sent; requests that were already sent are
+  /// completed.
+  std::stop_token stop = {};
+  Notes notes = {};  ///< messages about progress and cost
 };
 
 /// Asks the service for all missing verdicts, and stores the verdicts and the resulting scores (see
@@ -40,7 +42,8 @@ JudgeProgress judge_by(Store& store, const std::string& invocation, const std::s
 JudgeProgress judge_run(Store& store, const std::string& invocation,
                         const chat::ServiceSpec& service, const AskJudgeOptions& how);
 
-/// Reports how many answers cannot be judged, and why.
+/// Sends one note for each reason why answers cannot be judged (JudgeUnits::left_out), with the
+/// number of these answers. Sends nothing if there are no such answers.
 void tell_of_left_out(const JudgeUnits& units, const Notes& notes);
 
 }  // namespace pardec

@@ -19,11 +19,12 @@ namespace pardec {
 struct JudgeTask {
   std::string invocation;
   JudgeProtocol protocol;
-  NamedRecord judge;   ///< its json has everything that may affect the judge's replies
+  NamedRecord judge;   ///< the record's json has everything that may affect the judge's replies
   int votes = 1;       ///< number of votes per answer, or per order of a pair
   bool retry = false;  ///< whether votes that were unscored or refused are requested again
   std::vector<std::string> datasets;  ///< names; empty: all datasets of the invocation
-  /// for pairs: label of an arm; empty: each arm's own baseline
+  /// For pairs: the label of the arm with which all other arms are compared. Empty: each arm is
+  /// compared with its own baseline.
   std::string baseline;
   /// number of examples per dataset, selected as by `run --limit` with seed 1; 0: all
   std::int64_t limit = 0;
@@ -32,9 +33,11 @@ struct JudgeTask {
 
 /// One item to judge: an answer, a turn of an answer, or a pair of answers.
 struct JudgeUnit {
-  /// ids in this database: of the run, of the answer, and of the baseline's answer (0: not a pair)
+  /// ids in this database: `run` of the run, `generation` of the answer, and `baseline` of the
+  /// baseline's answer (0: the unit is not a pair)
   RowId run = 0, generation = 0, baseline = 0;
-  /// uuids of the two runs, and key of the example: unlike the ids, the same in every database
+  /// The uuids of the two runs (`baseline_uuid` is empty if the unit is not a pair), and the key of
+  /// the example. Unlike the ids, they are the same in every database.
   std::string run_uuid, baseline_uuid, sample;
   int repeat = 0;
   std::string field;  ///< name of the judged turn's field; empty: the whole example
@@ -44,7 +47,8 @@ struct JudgeUnit {
   bool equal = false;
 };
 
-/// The reason that is stored for votes on equal answers. They are ties, and no judge is asked.
+/// The reason that is stored for votes on equal answers. These votes are ties, and no judge is
+/// asked.
 inline constexpr std::string_view kEqualAnswers = "equal answers";
 
 /// All items to judge.
@@ -56,8 +60,8 @@ struct JudgeUnits {
 };
 
 /// The names of the fields that a vote on the unit judges separately. Each field has its own
-/// verdict, which is stored as one row. If the unit has a single verdict, the result is
-/// JudgeUnit::field alone.
+/// verdict, which is stored as one row. If the unit has a single verdict, the result has one
+/// element, JudgeUnit::field.
 std::vector<std::string> verdict_fields(const JudgeProtocol& protocol, const JudgeUnit& unit);
 
 /// Finds all items of the task in the invocation's runs, including the runs of all its shards.
@@ -93,7 +97,7 @@ struct JudgePlan {
   std::int64_t calls = 0;  ///< number of calls to make
   /// number of votes that share the call of another vote with an equal question
   std::int64_t shared = 0;
-  chat::WorstCase worst;  ///< sum over all calls
+  chat::WorstCase worst;  ///< sum of `worst_case` (see plan_judging) over all calls to make
 };
 /// Computes the plan of a task, without storing anything. `worst_case`: computes the maximum number
 /// of tokens and the maximum cost of one call.

@@ -13,10 +13,10 @@ namespace pardec {
 /// One item to judge. It does not reveal the arm: `id` is a hash, and two answers are in random
 /// order.
 struct SheetItem {
-  /// text: the example's text. question: the questions; for a later turn of a conversation, also
-  /// the turns before it (for pairs, only the questions; the earlier answers are in `answer` and
-  /// `other`). reference: the accepted answers to the judged turn of an open prompt or
-  /// conversation; otherwise empty
+  /// `category` and `text` are the example's. `question` has the questions that are judged. For a
+  /// later turn of a conversation, `question` also has the earlier turns; for pairs, only the
+  /// questions of these turns, because the earlier answers are in `answer` and `other`. `reference`
+  /// has the accepted answers to the judged turn; it is empty without Subject::turn.
   std::string id, category, text, question, reference;
   std::string answer;  ///< for pairs: answer A
   std::string other;   ///< for pairs: answer B
@@ -26,7 +26,7 @@ struct SheetItem {
 
 /// A sheet with all items for one person.
 struct Sheet {
-  std::string protocol, task;  ///< task: instructions for the judge
+  std::string protocol, task;  ///< name of the protocol, and instructions for the person
   bool compares = false;       ///< whether the items are pairs of answers
   /// possible verdicts; empty: a number in the range of the protocol's grade (usually 1 to 10)
   std::vector<std::string> verdicts;
@@ -45,11 +45,11 @@ struct Label {
   long line = 0;                       ///< line in this file; 0: not known
 };
 
-/// Reads a completed sheet: CSV with columns item and verdict, or the file that the HTML page
-/// saves (`.json`). Items without a verdict are left out; in a page's file, their verdict is
-/// missing, null or empty. DataError: the file cannot be read or is invalid, or a page's file
-/// belongs to a protocol other than `protocol`. ConfigError: a label in a page's file lacks `item`,
-/// or has a value of the wrong type.
+/// Reads a completed sheet: CSV with the columns item and verdict (and optionally comment), or the
+/// JSON file (`.json`) that the sheet's HTML page saves. Items without a verdict are left out; in
+/// the JSON file, the verdict of such an item is missing, null or empty. DataError: the file cannot
+/// be read or is invalid, or the JSON file belongs to a protocol other than `protocol`.
+/// ConfigError: a label in the JSON file lacks `item`, or has a value of the wrong type.
 std::vector<Label> read_labels(const std::filesystem::path& file, const std::string& protocol);
 
 /// Stores labels as votes of the task's judge, and pairs of equal answers as ties. A new label for

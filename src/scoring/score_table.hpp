@@ -9,7 +9,8 @@
 #include "src/store/figures.hpp"
 #include "src/store/store.hpp"
 
-/// The scores of a run's answers in memory, one column per metric. Numbers replace names.
+/// The scores of a run's answers in memory, one column per metric. To save memory, examples,
+/// clusters, categories and fields are numbers, which refer to the names in ExampleNames.
 namespace pardec {
 
 /// An answer that may have scores.
@@ -68,9 +69,10 @@ class ScoreTable {
 
   explicit ScoreTable(std::shared_ptr<ExampleNames> names) : names_(std::move(names)) {}
 
-  /// Adds an answer, and returns its index in answers().
+  /// Adds an answer, and returns the answer's index in answers().
   std::int32_t add(const ScoredAnswer& answer);
-  /// The column of a metric; adds it if it is new. The reference stays valid.
+  /// The column of a metric; adds the column if it is new. The reference stays valid when other
+  /// columns are added.
   Column& column_of(std::string_view metric);
   /// Call this after the last row. Sorts the rows by answer, and keeps only the newest version of
   /// each metric per answer.

@@ -55,7 +55,7 @@ ScoredExample scored_example(const SampleRow& sample, const std::vector<FieldAns
 /// answers.
 ScoredExample failed_example(const SampleRow& sample);
 
-/// One number for a whole run.
+/// The value of a total: one number for a whole run.
 struct MetricTotal {
   std::string_view name;
   double value;
@@ -67,7 +67,7 @@ struct MetricTotal {
 struct ScoredPart {
   std::int32_t answer;  ///< index in ScoreTable::answers
   std::int32_t field;   ///< ScoreFigure::field
-  std::int64_t group;   ///< any number, which is equal for the parts of a group
+  std::int64_t group;   ///< number of the part's group; the numbers need not be consecutive
   double numerator, denominator;
 };
 
@@ -94,7 +94,7 @@ struct ByRunning {
 };
 /// Computed from a judge's verdicts, by `judge`.
 struct ByJudge {
-  std::string_view rows;  ///< the name under which the verdicts' scores are stored
+  std::string_view rows;  ///< the metric name of the stored rows (ScoreRow::metric)
 };
 /// Computed by a network that reads the answer, by `score --model`.
 struct ByNetwork {};
@@ -119,12 +119,12 @@ struct TaskMetric {
   std::function<std::vector<ScoredPart>(std::string_view total, const ScoreTable&)> parts;
   /// The totals that count right and wrong answers. McNemar's test applies to these.
   std::vector<std::string_view> right_or_wrong = {};
-  /// The metric of the rows that say whether an answer is right: 1 for a right answer, 0 for a
-  /// wrong one (token_f1: a share in between for a partly right one). Empty: there are no right and
-  /// wrong answers.
+  /// The name of the metric whose rows say whether an answer is right: 1 for a right answer, 0 for
+  /// a wrong answer (token_f1: a value between 0 and 1 for a partly right answer). Empty: there are
+  /// no right and wrong answers.
   std::string_view right = {};
   bool lower_is_better = false;  ///< for all totals
-  /// range of the score of one answer, for totals that are not in `ranges`
+  /// The range of one answer's score. `ranges` has the totals for which the range is another one.
   ScoreRange range = {};
   std::vector<std::pair<std::string_view, ScoreRange>> ranges = {};
 
@@ -156,7 +156,7 @@ bool lower_is_better(std::string_view total);
 /// The range of one answer's score for this total; kNoRange if no metric has this total.
 ScoreRange range_of(std::string_view total);
 
-/// Whether a metric has a total with this name.
+/// Whether some metric has a total with this name.
 bool computes(std::string_view total);
 /// Whether the total is computed from a judge's verdicts.
 bool needs_judge(std::string_view total);
