@@ -56,11 +56,11 @@ class ServiceArm final : public StreamSource, private chat::Events {
   /// called by a job of `run`.
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) override;
 
-  /// For servers that report guesses only in total (vLLM's /metrics), and not in each reply. Adds
-  /// to `counters` the guesses that the server counted during `run`, and the number of passes: the
-  /// number of generated tokens minus the number of accepted guesses, since each pass adds one
-  /// token of its own. Call this in `done` for each job, with the job's counters. Only the call for
-  /// the job that ends last adds anything.
+  /// Some servers report guesses only in total (vLLM's /metrics), and not in each reply. For these
+  /// servers, adds to `counters` the guesses that the server counted during `run`, and the number
+  /// of passes. The number of passes is the number of generated tokens minus the number of accepted
+  /// guesses, since each pass adds one token that is not a guess. Call this in `done` for each job,
+  /// with the job's counters. Only the call for the job that ends last changes its counters.
   void add_block_guesses(Counters& counters);
 
  private:

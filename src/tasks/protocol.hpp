@@ -22,13 +22,14 @@ struct Protocol {
   /// maximum number of tokens of any answer on this dataset (--answer-tokens), which takes
   /// precedence over --max-new-tokens and --per-field; 0: not set
   int most_ids = 0;
-  /// category -> few-shot examples for prompts in json form; each category has the same number of
-  /// examples
+  /// maps each category to its few-shot examples for prompts in json form; all categories have the
+  /// same number of them
   std::map<std::string, std::vector<Example>> worked = {};
 };
 
-/// Selects `count` examples of `train` that prompts show; 0: none. The choice depends only on the
-/// files, not on the run's seed. ConfigError: there are not enough examples with an answer.
+/// Selects the `count` examples of `train` that prompts show; `count` 0: the result is empty. The
+/// choice depends only on the files, not on the run's seed. ConfigError: there are not enough
+/// examples with an answer.
 std::vector<Example> examples_shown(const Dataset& train, int count);
 
 /// Selects `count` examples of `train` for each category of `evaluated`, as examples_shown does.
