@@ -20,7 +20,7 @@ struct ModelOptions {
   std::string draft_model;     ///< the draft network (see draft_options); empty: none
   std::string dtype = "fp32";  ///< see chosen_dtype
   std::string device = "cpu";  ///< e.g. cpu or cuda:0
-  std::string memory_limit;    ///< a size for parse_bytes; empty: no limit
+  std::string memory_limit;    ///< a size such as 4G (parse_bytes); empty: no limit
   std::string adapter;         ///< folder with a low-rank adapter, extra heads or both; empty: none
   int layers = 0;              ///< use only the first `layers` layers; 0: all layers
   int threads = 0;             ///< number of CPU threads; 0: all cores
@@ -35,8 +35,8 @@ struct ModelOptions {
 
 /// The type that options.dtype selects. `auto` selects the first of these types whose condition
 /// holds:
-/// - gguf: the model is a GGUF file with blocks that a kernel computes with (packed_type), the
-///   device is the CPU, and there is no adapter.
+/// - gguf: the model is a GGUF file, a kernel can compute with the file's form of at least one
+///   weight (packed_type), the device is the CPU, and there is no adapter.
 /// - bf16: the device computes bf16 fast, and the checkpoint's type is bf16, fp16, or a GGUF type
 ///   with fewer bits than fp32.
 /// - fp32: always, also if there is no checkpoint.
@@ -45,7 +45,7 @@ Dtype chosen_dtype(const ModelOptions& options);
 
 /// A loaded checkpoint: a folder, or a GGUF file.
 struct Checkpoint {
-  std::filesystem::path folder;  ///< texts_folder of its options
+  std::filesystem::path folder;  ///< texts_folder of the options with which it was loaded
   /// the folder or GGUF file of the network, then the folder of its adapter if it has one
   std::vector<std::filesystem::path> weights;
   std::string note;  ///< a message for the user, e.g. that weights are random; may be empty
@@ -136,6 +136,9 @@ struct TrainingRecord {
   /// Names of the training formats. None: not known, e.g. in the record of extra heads, whose
   /// network may have a separate record.
   std::optional<std::vector<std::string>> formats;
+  /// `chat_template`: the setting, e.g. a name. `chat_template_sha256`: hash of the template's
+  /// text. `prompt_sha256`: hash of the prompt file; empty also if there was more than one prompt
+  /// file.
   std::string chat_template, chat_template_sha256, prompt_sha256;
   Json settings = Json::object();  ///< all settings of the training run
   /// Number of updates with which the folder's weights were trained. None: the record does not say.

@@ -49,10 +49,11 @@ std::int64_t parse_bytes(const std::string& name, const std::string& text);
 /// limit.
 MemoryPlan plan_memory(const std::vector<ModelOptions>& arms, int block_rows, bool together = true);
 
-/// If the plan has a limit, limits the number of blocks in `cache`. On the CPU, it also limits the
-/// number of prompt rows in a pass to 256; it does not copy preempted rows to other memory, because
-/// there is none; and it keeps a fifth of the blocks free for running sequences, unless `cache`
-/// already has another watermark than the default.
+/// Changes `cache` so that it fits the plan. Does nothing if the plan has no limit.
+/// CacheBudget::blocks becomes at most plan.blocks(cache.block_rows). On the CPU,
+/// CacheBudget::prefill_rows becomes at most 256, and CacheBudget::swaps becomes false, because
+/// there is no other memory for preempted rows. The watermark becomes 0.2 on the CPU, unless
+/// `cache` already has another watermark than the default.
 void apply_limit(const MemoryPlan& plan, const ModelOptions& options, CacheBudget& cache);
 
 /// Describes the plan in one line: weights, cache per row, and, if there is a limit, the memory

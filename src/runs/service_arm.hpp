@@ -36,7 +36,8 @@ class ServiceArm final : public StreamSource, private chat::Events {
   /// The row that is stored instead of a network's row. Its hash depends only on the service's
   /// address and the name of its model.
   ModelRow model_row() const;
-  /// Whether prompts are sent as text or as the messages of a conversation, not as token ids.
+  /// True if prompts are sent as text or as the messages of a conversation; false if they are sent
+  /// as token ids.
   bool needs_words() const { return mode_ != PromptMode::ids; }
 
   /// From now on, requests are recorded in this database, and the budget includes what earlier runs

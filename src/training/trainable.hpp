@@ -31,8 +31,8 @@ struct RowTargets {
 using GuessRanks = std::vector<std::vector<double>>;
 
 /// Defines what is trained: the weights and their initial values, the losses, and the exported
-/// files. It contains no tensors, and several threads use it at once. A Trainer holds the master
-/// weights, the computing weights and the optimiser.
+/// files. A Trainable contains no tensors, and several threads use it at once. A Trainer holds the
+/// master weights, the computing weights and the optimiser.
 ///
 /// Each kind of training is a subclass in a separate file.
 class Trainable {
