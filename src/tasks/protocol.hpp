@@ -53,8 +53,9 @@ ShownExamples shown_in(const Protocol& protocol, Form form);
 
 /// The default protocol of a dataset. `train`: reads the dataset's train split; it is called only
 /// if the dataset's prompts show examples. If `train` throws a ConfigError, or the split has too
-/// few examples, the protocol has no worked examples, and a message is added to `notes`. Other
-/// errors of `train` pass through. Errors of the dataset's prompt file: see load_prompt.
+/// few examples, the protocol has no few-shot examples, and a message is added to `notes`.
+/// Protocol::worked stays empty in any case. Other errors of `train` pass through. Errors of the
+/// dataset's prompt file: see load_prompt.
 Protocol default_protocol(const DatasetEntry& entry, const Dataset& dataset,
                           const std::function<Dataset()>& train, std::vector<std::string>& notes);
 
