@@ -40,8 +40,8 @@ struct TrainingExample {
   /// `unknown[context][field]`: true if the value is in the sequence but is not a target, because
   /// the value may be wrong. If `unknown` is empty, all values are targets.
   std::vector<std::vector<bool>> unknown;
-  std::uint64_t seed =
-      1;  ///< seed of the random decisions of a format; each epoch has another seed
+  /// seed of the random decisions of a format; each epoch has another seed
+  std::uint64_t seed = 1;
   /// Whether the last answer of an open prompt is incomplete. If so, the end of this answer is not
   /// a target.
   bool unfinished = false;
