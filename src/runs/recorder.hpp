@@ -79,7 +79,7 @@ class Recorder {
   RowId begin_block(const BlockRow& row) { return store_.begin_block(row); }
   /// The function for Engine::set_trace_sink while these jobs run; empty: no trace was requested.
   /// `jobs[i]`: the key of the job whose Trace::job is i. If the key is empty, the job's trace is
-  /// not written, because an earlier process wrote it.
+  /// not written, because the job's answers are stored already.
   std::function<void(Trace)> trace_sink(const RunCell& cell, std::vector<JobKey> jobs);
   /// Stores a job, its answers and their scores. If the scoring fails, stores the job as failed.
   /// `request`: the request that the job answered. `tokenizer`: the tokenizer of the arm's network.
