@@ -6,9 +6,10 @@
 
 namespace pardec {
 
-/// Differences between a checkpoint's files and the network as it is computed, e.g. unused weights,
-/// one line each. Of the weights, only the names are read. `folder`: a checkpoint folder or a GGUF
-/// file. `config`: its config, without an adapter. ModelError: a file is invalid.
+/// Describes the differences between a checkpoint's files and the network as it is computed, e.g.
+/// unused weights, in one line for each difference. Reads only the names of the weights, not their
+/// values. `folder`: a checkpoint folder or a GGUF file. `config`: its config, without an adapter.
+/// ModelError: a file is invalid.
 std::vector<std::string> checkpoint_notes(const std::filesystem::path& folder,
                                           const ModelConfig& config);
 /// As above, with the config in `folder`. Empty if `folder` is neither a folder nor a GGUF file.

@@ -25,10 +25,10 @@ struct MemoryPlan {
   std::int64_t limit = 0;  ///< of the peak memory, in bytes; 0: no limit
 
   /// The bytes that the limit leaves for the KV cache. Negative: not even the weights fit.
-  /// REQUIRES: there is a limit; blocks() requires this too.
+  /// REQUIRES, also for blocks(): `limit` is not 0.
   std::int64_t cache_bytes() const;
-  /// The number of cache blocks of `block_rows` rows that fit into cache_bytes(). Negative: as for
-  /// cache_bytes().
+  /// The number of cache blocks of `block_rows` rows that fit into cache_bytes(). Negative:
+  /// cache_bytes() is negative.
   std::int64_t blocks(int block_rows) const;
   /// The smallest limit, in bytes, under which a sequence of `rows` rows fits.
   std::int64_t least(std::int64_t rows) const;
@@ -41,18 +41,19 @@ std::string shown_bytes(std::int64_t bytes);
 /// are decimal. ConfigError, which names the setting `name`: the text has another form.
 std::int64_t parse_bytes(const std::string& name, const std::string& text);
 
-/// Plans the memory for the networks of all `arms`, from their configs. `together`: whether all
-/// distinct networks are in memory at once; otherwise, only the networks of one arm are in memory
-/// at a time. The KV cache is used by one arm at a time. ConfigError: --memory-limit is not a size,
-/// or is too small for the networks and one cache block of `block_rows` rows; or see chosen_dtype.
+/// Plans the memory for the networks of all `arms`, from their configs. `together`: true if all
+/// distinct networks are in memory at once; false if only the networks of one arm are in memory at
+/// a time. The KV cache is used by one arm at a time. ConfigError: --memory-limit is not a size, or
+/// is too small for the networks and one cache block of `block_rows` rows; or see chosen_dtype.
 /// ModelError: a config or adapter is invalid. REQUIRES: at least one arm; all arms have the same
 /// limit.
 MemoryPlan plan_memory(const std::vector<ModelOptions>& arms, int block_rows, bool together = true);
 
-/// If the plan has a limit, limits the number of blocks in `cache`. On the CPU, it also limits the
-/// number of prompt rows in a pass to 256; it does not copy preempted rows to other memory, because
-/// there is none; and it keeps a fifth of the blocks free for running sequences, unless `cache`
-/// already has another watermark than the default.
+/// Changes `cache` so that it fits the plan. Does nothing if the plan has no limit.
+/// CacheBudget::blocks becomes at most plan.blocks(cache.block_rows). On the CPU,
+/// CacheBudget::prefill_rows becomes at most 256, and CacheBudget::swaps becomes false, because
+/// there is no other memory for preempted rows. The watermark becomes 0.2 on the CPU, unless
+/// `cache` already has another watermark than the default.
 void apply_limit(const MemoryPlan& plan, const ModelOptions& options, CacheBudget& cache);
 
 /// Describes the plan in one line: weights, cache per row, and, if there is a limit, the memory

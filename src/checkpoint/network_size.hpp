@@ -6,8 +6,8 @@
 namespace pardec {
 
 /// The size of a network for the roofline. In layers with experts, only the weights that one row
-/// uses are counted. Every pass reads at least these weights, so the roofline's time stays a lower
-/// bound.
+/// uses are counted. Every pass reads at least these weights, so the time that the roofline gives
+/// remains a lower bound. `dtype`: the type of the weights in memory.
 NetworkSize network_size(const ModelConfig& config, Dtype dtype);
 
 }  // namespace pardec

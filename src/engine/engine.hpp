@@ -124,8 +124,8 @@ class Sequence {
   /// Returns a new sequence that continues from the same rows. `request`: the name of the new
   /// sequence in traces. The counters of the new sequence start at zero.
   Sequence fork(const RequestName& request);
-  /// Sets the time at which the sequence started, in nanoseconds of the engine's clock. Thus the
-  /// times of a fork can include the time until its prefix was computed.
+  /// Sets the time at which the sequence started, in nanoseconds of the engine's clock. With this
+  /// function, the times of a fork can include the time until its prefix was computed.
   void start_clock_at(std::int64_t ns);
   /// Opens an empty sequence of a draft network. The counters draft_forwards, draft_fed and
   /// draft_ns of this sequence count the draft network's passes. The draft sequence has its own
@@ -174,7 +174,7 @@ struct CacheBudget {
   double watermark = 0.01;
   /// Maximum number of rows that new and returning sequences may add to one forward pass (prefill).
   /// This limit also applies if `blocks` is 0. The first of these sequences in a pass may exceed
-  /// it.
+  /// the limit.
   std::int64_t prefill_rows = 2560;
   /// Whether the rows of preempted sequences are moved to the host if they cannot be recomputed.
   /// False: these rows stay in the cache, and count as held blocks.
@@ -183,7 +183,7 @@ struct CacheBudget {
 
 /// The effects of a cache budget, since the engine was created.
 struct CacheReport {
-  /// maximum number of blocks held in a forward pass; 0 if there is no limit
+  /// largest number of cache blocks held in a forward pass so far; 0 if there is no limit
   std::int64_t peak_blocks = 0;
   std::int64_t swapped = 0;     ///< number of preemptions that kept the rows
   std::int64_t recomputed = 0;  ///< number of preemptions that freed the rows for recomputation
@@ -275,12 +275,12 @@ class Engine {
   /// Computes one forward pass for the waiting jobs that can share it. If a job has called
   /// Sequence::later, computes these logits instead. Reports the jobs that ended to the listener
   /// (Ended). Does nothing if the engine is idle. std::logic_error: a job awaits something other
-  /// than the engine, or awaits a full pass before it has removed its drafts (Step::skipped).
-  /// Exceptions that the listener throws for Ended and PassRead events of the engine itself pass
-  /// through. If a job's own call sends the event (Sequence::emit, reject, finish), the exception
-  /// ends the job.
+  /// than the engine, or awaits a full pass before it has removed its drafts (Step::skipped). The
+  /// engine itself sends Ended, and PassRead for all passes but the last of a sequence; exceptions
+  /// of the listener for these events pass through. If a call in a job sends the event
+  /// (Sequence::emit, reject, finish), the listener's exception is thrown by this call.
   void step();
-  /// Cancels a job and frees its rows. No more events are sent for the job, and no Ended. A
+  /// Cancels a job and frees its rows. No more events are sent for the job, not even Ended. A
   /// cancellation during a pass, e.g. by the listener, takes effect after all results of the pass
   /// have been processed. Does nothing if the job has ended.
   void cancel(int job);
@@ -291,8 +291,8 @@ class Engine {
   /// i; it is called for 0, 1, ... in this order. `done` is called whenever a job ends, also if the
   /// job threw an exception (Ended::error). Returns the time spent in `done`, in nanoseconds, so
   /// that the caller can subtract it from its measurement. An exception of `start` or of `done`
-  /// ends the run, and all jobs are cancelled. The same holds for the exceptions that `step`
-  /// throws. REQUIRES: idle(); otherwise std::logic_error.
+  /// ends the run, and all jobs are cancelled. An exception that `step` throws has the same effect.
+  /// REQUIRES: idle(); otherwise std::logic_error.
   std::int64_t run(int count, int live, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 

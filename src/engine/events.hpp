@@ -28,7 +28,7 @@ struct TokenEvent {
   /// after which it was guessed.
   int row = 0;
   int pass = 0;          ///< the pass that computed `row`; each sequence numbers its passes from 0
-  bool guessed = false;  ///< the same pass already contained this token as a guess
+  bool guessed = false;  ///< true: the pass `pass` already contained this token as a guess
   bool final = true;     ///< the token is part of the answer; false: a rejected guess
 };
 

@@ -4,12 +4,12 @@
 
 namespace pardec {
 
-/// Sums over a window of time.
+/// The use of the cache and the tokens in one window of time.
 struct LoadSums {
   std::int64_t ns = 0;          ///< length; shorter than LoadWindows::kWindowNs in the last window
   std::int64_t row_ns = 0;      ///< nanoseconds that a row was in the cache, summed over rows
   std::int64_t waiting_ns = 0;  ///< time in which jobs waited to start, or for room in the cache
-  std::int64_t tokens = 0;      ///< tokens generated
+  std::int64_t tokens = 0;      ///< number of tokens generated
 
   bool operator==(const LoadSums&) const = default;
 };

@@ -11,7 +11,7 @@ struct ChoicePlace {
   /// ids visible to the row whose logits choose the token, in reading order; the last is the row's
   /// own id
   std::span<const Token> before;
-  int generated = 0;  ///< number of ids in `before` after the prompt
+  int generated = 0;  ///< how many of the ids in `before` come after the prompt
   int limit = 0;      ///< maximum number of ids after the prompt; 0: unknown
   int least = 0;      ///< minimum number of ids after the prompt (LeastLength)
   /// ids that cannot be chosen while `generated` is less than `least`

@@ -15,11 +15,12 @@ struct Prefixed {
   Counters cost;
 };
 
-/// Computes the common prefix of several sequences of a decoder once, then copies it (IPPD,
-/// section 4.4) or shares its memory (Engine::set_cascade). The first request for a prefix pays for
-/// the computation (Prefixed::cost). Requests that arrive during the computation wait for its end.
-/// The cache holds at most 8 prefixes. If there are more, the least recently used prefix is
-/// dropped. The engine also frees prefixes when its cache budget needs their blocks (give_back).
+/// Computes the common prefix of several sequences of a decoder once, then copies it (IPPD, section
+/// 4.4) or shares its memory (Engine::set_cascade). The first request for a prefix is charged with
+/// the computation (Prefixed::cost). Other requests for this prefix that arrive during the
+/// computation wait for its end. The cache holds at most 8 prefixes. If there are more, the least
+/// recently used prefix is dropped. The engine also frees prefixes when its cache budget needs
+/// their blocks (give_back).
 class PrefixCache {
  public:
   /// `engine` must outlive the cache.

@@ -7,9 +7,9 @@
 
 namespace pardec {
 
-/// Draws an index with the given probabilities: the first index with a cumulative sum above a
-/// uniform random number from [0, 1). REQUIRES: `probabilities` is not empty, and sums to 1 up to
-/// rounding.
+/// Draws an index with the given probabilities: the first index at which the cumulative sum of
+/// `probabilities` is above a uniform random number from [0, 1). REQUIRES: `probabilities` is not
+/// empty, and sums to 1 up to rounding.
 Token draw(const std::vector<double>& probabilities, Rng& rng);
 
 /// The source of random decisions for one stream. Each stream has its own source, so that its

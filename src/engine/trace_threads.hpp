@@ -9,8 +9,8 @@ namespace pardec {
 
 /// Parses the output of `to_json`. ConfigError, which starts with `where`: the JSON has another
 /// form, the lists with one entry per row have different lengths, a number is not possible in its
-/// place, the trace refers to a row that does not exist, or it lists more than 2^28 visible rows in
-/// total. Trace::job stays -1.
+/// place, the trace refers to a row that does not exist, or the trace lists more than 2^28 visible
+/// rows in total. Trace::job stays -1.
 Trace parse_trace(const Json& json, const std::string& where);
 
 /// One token of a thread, in reading order.
@@ -39,9 +39,10 @@ struct TraceThread {
 /// The threads of a complete or partial trace, in the order in which they begin. A token belongs to
 /// the thread of the row that chose it. A correct guess belongs to the thread of the text before
 /// the guess. Of a tree of rejected guesses, only the first path is included. A trace does not
-/// record the id that a row chose: the id is the token of the later row that has it as its input.
-/// The newest rows have no such later row. With `greedy`, the recorded best ids of these rows are
-/// used. Without `greedy`, their choices are unknown and are left out.
+/// record directly which id a row chose. The id is found as the token of a later row whose
+/// Trace::from is the choosing row. The newest rows have no such later row. With `greedy`, the
+/// recorded best ids of these rows are used. Without `greedy`, their choices are unknown and are
+/// left out.
 std::vector<TraceThread> threads_of(const Trace& trace, bool greedy);
 
 /// Whether every chosen token in the trace is the best id of the row that chose it. Rows without a

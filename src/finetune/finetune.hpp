@@ -28,7 +28,7 @@ struct TrainingProgress {
   /// number of updates of the whole run; 0: not recorded
   std::int64_t planned = 0;
   double seconds = 0;  ///< training time of these `steps` updates
-  /// at the end of the run; none: not recorded
+  /// LoopResult::validation_loss in the record; none: not recorded
   std::optional<double> validation_loss = std::nullopt;
 };
 /// Reads the progress. None: the folder has no record of a training run. DataError: a file cannot

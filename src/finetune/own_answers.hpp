@@ -18,7 +18,8 @@ struct OwnAnswers {
   std::int64_t least = 1;   ///< minimum number of tokens of an answer
   std::int64_t most = 0;    ///< maximum number of tokens of an answer; 0: no limit
   double repetition = 0.3;  ///< maximum sequence_repetition
-  bool cut = false;  ///< include open answers that were cut at a limit, without training their end
+  /// whether to use open answers that were cut at a limit; their end is not trained
+  bool cut = false;
 
   /// Whether stored answers replace the references.
   bool there() const { return !run.empty(); }
@@ -32,14 +33,15 @@ double sequence_repetition(const Tokens& ids);
 struct OwnAnswerCount {
   std::int64_t kept = 0;
   std::int64_t cut = 0;  ///< kept examples with an answer that was cut at a limit
-  /// left out: the run has no answer, or an answer with an error or another number of fields
+  /// examples that were left out because the run has no answer to them, or an answer with an error
+  /// or with another number of fields
   std::int64_t absent = 0;
-  std::int64_t unfinished = 0;  ///< left out: the answer was cut at a limit
-  std::int64_t length = 0;      ///< left out: shorter or longer than requested
-  std::int64_t repeated = 0;    ///< left out: too repetitive
+  std::int64_t unfinished = 0;  ///< examples left out because the answer was cut at a limit
+  std::int64_t length = 0;      ///< examples left out because the answer is too short or too long
+  std::int64_t repeated = 0;    ///< examples left out because the answer is too repetitive
 
   std::int64_t left_out() const { return absent + unfinished + length + repeated; }
-  /// The counts as an object, without left_out().
+  /// The counts as a JSON object with the names of the members as keys.
   OrderedJson json() const;
 };
 

@@ -53,9 +53,9 @@ struct TrainingSpec {
 
 /// The parsed values of `--format`: NAME or NAME:SHARE.
 struct FormatShares {
-  std::vector<std::string> names;  ///< per format
-  std::vector<double> shares;      ///< per format: how many times an epoch includes every example
-  bool given = false;              ///< whether some share is not 1
+  std::vector<std::string> names;  ///< one per format
+  std::vector<double> shares;  ///< one per format: how many times an epoch includes every example
+  bool given = false;          ///< whether some share is not 1
 };
 /// Parses the values of `--format`. The names are not checked. ConfigError: a share is not a
 /// positive number.

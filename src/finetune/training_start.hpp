@@ -28,11 +28,11 @@ TrainingStart read_start(const TrainingSpec& spec);
 
 /// The training data.
 struct TrainingData {
-  /// One entry for each combination of wording and share `unannotated`. The wordings themselves
-  /// are not loaded yet.
+  /// One entry for each combination of wording and share `unannotated`. TrainingExamples::prompt is
+  /// not loaded yet.
   std::vector<TrainingExamples> examples;
-  /// The files that were read: [{dataset, split, file, sha256, examples}]. `examples` is the number
-  /// of examples in the split.
+  /// The files that were read, as a JSON list of {dataset, split, file, sha256, examples}.
+  /// `examples` is the number of examples in the split.
   OrderedJson files = OrderedJson::array();
   /// (dataset, counts); empty unless spec.own_answers is used.
   std::vector<std::pair<std::string, OwnAnswerCount>> own_answers;

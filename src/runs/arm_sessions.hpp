@@ -32,14 +32,14 @@ class ArmSessions {
   void record_in(Store& store) { store_ = &store; }
   /// Runs `count` jobs of an arm with the arm's batch size: by ServiceArm::run if a service answers
   /// the arm, otherwise by Engine::run. `start`, `done`: see Engine::run. Returns the time in
-  /// nanoseconds that the caller must subtract from a measurement: the time spent in `done` and,
-  /// for a service, the time for recording requests. Errors: see `of`, `service`, and the called
-  /// function.
+  /// nanoseconds that the caller must subtract from the measured time of this call: the time spent
+  /// in `done` and, for a service, the time for recording requests. Errors: see `of`, `service`,
+  /// and the called function.
   std::int64_t run(const Arm& arm, int count, const std::function<Task<void>(int)>& start,
                    const std::function<void(const Ended&)>& done);
 
-  /// Whether only one arm's networks are in memory at a time: the order is `blocked`, and the arms
-  /// use different networks.
+  /// True if only one arm's networks are in memory at a time. This is so if the order is `blocked`
+  /// and the arms use different networks.
   bool take_turns() const;
 
  private:

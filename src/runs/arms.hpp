@@ -14,8 +14,10 @@ namespace pardec {
 
 /// One row of a comparison: a decoder with its options, on a network.
 struct Arm {
-  std::string label, decoder;      ///< unique name of the arm; name of the decoder
-  Json options = Json::object();   ///< names without the decoder's prefix (k_max, not hpd.k_max)
+  std::string label, decoder;  ///< unique name of the arm; name of the decoder
+  /// a JSON object that maps options to values; the names of the options do not have the decoder's
+  /// prefix (k_max, not hpd.k_max)
+  Json options = Json::object();
   int batch_size = 1;              ///< maximum number of jobs that run at the same time
   bool cascade = false;            ///< see Engine::set_cascade
   std::string model, draft_model;  ///< folders of the arm's own networks; empty: the run's networks
@@ -33,8 +35,9 @@ struct Arm {
   std::vector<std::string> given;  ///< names of the options that were set (make_arms, put_option)
   /// a baseline that was added without being requested (src/runs/baseline_arms.hpp)
   bool added = false;
-  /// For a cell of a grid (src/runs/grid.hpp): the label of the arm that was expanded, and the
-  /// cell's value on each axis (GridAxis::key -> value). Both are empty for other arms.
+  /// For a cell of a grid (src/runs/grid.hpp): `expanded_from` is the label of the arm that was
+  /// expanded, and `cell` maps the key of each axis (GridAxis::key) to the cell's value. Both are
+  /// empty for other arms.
   std::string expanded_from;
   std::map<std::string, Json> cell;
 };
@@ -49,12 +52,12 @@ Json option_value(const std::string& text);
 
 /// Creates arms from `--decoder a,b` and `--arm LABEL=NAME[,option=value...]`, in this order, and
 /// applies `--set [decoder.]option=value`. Options in --arm take precedence over --set. In --arm, a
-/// part without `=` belongs to the value before it, so that a value can be a list with commas.
-/// `batch_size`, `cascade`, `model`, `adapter`, `cache_blocks`, `seed` and `oracle` are options of
-/// every arm; `draft` is an option of all decoders with a draft network. The parameter `batch_size`
-/// is the batch size of arms that do not set this option. ConfigError: there is no arm, a text has
-/// another form, two arms have the same label, a decoder or option is unknown, an option is given
-/// twice, a value is invalid, or no arm has an option given by --set.
+/// part between commas that has no `=` belongs to the preceding value, so that a value can be a
+/// list with commas. `batch_size`, `cascade`, `model`, `adapter`, `cache_blocks`, `seed` and
+/// `oracle` are options of every arm; `draft` is an option of all decoders with a draft network.
+/// The parameter `batch_size` is the batch size of arms that do not set this option. ConfigError:
+/// there is no arm, a text has another form, two arms have the same label, a decoder or option is
+/// unknown, an option is given twice, a value is invalid, or no arm has an option given by --set.
 std::vector<Arm> make_arms(const std::vector<std::string>& decoders,
                            const std::vector<std::string>& arms,
                            const std::vector<std::string>& sets, int batch_size);
@@ -74,8 +77,9 @@ void take_trained_options(Arm& arm, const Json& settings);
 
 /// The checkpoint that `named` means in an experiment file: the entry with this name in `models`,
 /// or else `named` itself. The name of a network on the Hub becomes its folder in the cache
-/// (checkpoint_path). `models`: the file's object NAME -> checkpoint; null: the file has none.
-/// ConfigError, which starts with `where`: `models` is not an object, or the entry is not a string.
+/// (checkpoint_path). `models`: the JSON object in the file that maps names to checkpoints; null:
+/// the file has no such object. ConfigError, which starts with `where`: `models` is not an object,
+/// or the entry is not a string.
 std::string folder_of_experiment(const Json& models, const std::string& named,
                                  const std::string& where);
 

@@ -18,8 +18,9 @@ using BlockPlace = std::pair<int, size_t>;
 
 /// The stored state of one cell (an arm on a dataset).
 struct CellState {
-  std::vector<std::set<JobKey>> finished;  ///< per repeat: jobs that need not be run again
-  std::vector<std::set<JobKey>> failed;    ///< per repeat: finished jobs that failed as a whole
+  std::vector<std::set<JobKey>> finished;  ///< [repeat]: jobs that need not be run again
+  /// [repeat]: the jobs in `finished` that failed as a whole
+  std::vector<std::set<JobKey>> failed;
 
   /// The measurement of one block.
   struct Measured {
@@ -50,13 +51,14 @@ enum class CellBlock {
 /// The state of a cell's part of the block at `place`.
 CellBlock block_state(const RunCell& cell, const CellState& state, const BlockPlace& place);
 
-/// For each cell, whether it must run the block at `place`. `more`: for each cell, whether it needs
-/// more blocks. `cells`, `states` and `more` have the same order. The decision is made for two
-/// kinds of cells together: cells that need more blocks, and cells that have begun the block (any
-/// state except CellBlock::fresh). If one process measured the block for all of these cells, none
-/// of them runs the block again. Otherwise all of them run it, because times from two processes
-/// cannot be paired. Cells with state CellBlock::failed do not affect the decision. Their value in
-/// the result is always true, so that their jobs without a stored result are run.
+/// Decides which cells must run the block at `place`. Returns [cell]: true if the cell must run the
+/// block. `more[cell]`: true if the cell needs more blocks. `cells`, `states`, `more` and the
+/// result have the same order. The decision is made for two kinds of cells together: cells that
+/// need more blocks, and cells that have begun the block (any state except CellBlock::fresh). If
+/// one process measured the block for all of these cells, none of them runs the block again.
+/// Otherwise all of these cells run the block, because times from two processes cannot be paired.
+/// Cells with state CellBlock::failed do not affect the decision. Their value in the result is
+/// always true, so that their jobs without a stored result are run.
 std::vector<bool> cells_to_do(const std::vector<const RunCell*>& cells,
                               const std::vector<const CellState*>& states, const BlockPlace& place,
                               std::vector<bool> more);
@@ -67,7 +69,7 @@ struct DisturbedBlock {
   /// share of the CPU time of the run's threads, from 0 to 1, that other programs took during the
   /// latest measurement (taken_share); maximum over cells
   double taken;
-  /// cell -> id of the stored block; one process measured all of these blocks
+  /// maps each cell to the id of its stored block; one process measured all of these blocks
   std::map<const RunCell*, RowId> blocks;
 };
 /// The disturbed blocks of one dataset.

@@ -43,12 +43,14 @@ struct Execution {
   /// the id of the invocation; empty in ranks above 0, or if nothing began
   std::string invocation;
   RunCounts counts;  ///< all zero in ranks above 0
-  /// Whether a stop was requested through ExecuteOptions::stop, in this process or, for rank 0, in
-  /// any process. A stop only through ExecuteOptions::until does not count.
+  /// Whether a stop was requested through ExecuteOptions::stop of this process. In rank 0, a stop
+  /// in any other process of the group counts too. A stop only through ExecuteOptions::until does
+  /// not count.
   bool stopped = false;
 };
 
-/// Runs the remaining work of arms on datasets, and stores the results. Errors of single jobs are
+/// Runs the work of all arms on all datasets that is not stored yet, and stores the results.
+/// `workloads`: from load_workloads(spec). `sessions`: made for `spec`. Errors of single jobs are
 /// stored, not thrown. If RunSpec::target_ci is set, an arm stops early when the half-width of the
 /// 95 % interval of its speedup is at most `target_ci` times the speedup. ConfigError: a setting is
 /// invalid, there is no run to resume or it has other settings (prepare), a recorded run cannot be

@@ -9,12 +9,13 @@
 /// other arm.
 namespace pardec {
 
-/// Maximum number of arms, including refused cells and arms to which no axis applies.
+/// Maximum number of arms after the expansion (expand_grid), including refused cells and arms to
+/// which no axis applies.
 inline constexpr std::size_t kMostCells = 1000;
 
-/// One setting and its values. `key` is the name of an option, which applies to every arm that has
-/// this option (batch_size), or OF.OPTION, where OF is a decoder or the label of an arm
-/// (hpd.k_max).
+/// One setting and its values. `key` is OPTION or OF.OPTION, where OF is a decoder or the label of
+/// an arm, e.g. batch_size or hpd.k_max. The axis applies to every arm that has this option and,
+/// with OF, has this decoder or label. An arm for which the user has set the option is left out.
 struct GridAxis {
   std::string key;
   std::vector<Json> values;
@@ -25,8 +26,9 @@ struct GridAxis {
 std::vector<GridAxis> parse_grid(const std::vector<std::string>& flags);
 
 /// Reads the axes in an experiment file, e.g. {"hpd.k_max": [8, 16]}; null: no axes. `models`: see
-/// folder_of_experiment; it applies to values of model, adapter and draft. ConfigError, which
-/// starts with `where`: the JSON has another form, or a value is missing or appears twice.
+/// folder_of_experiment, which converts the values of the options model, adapter and draft.
+/// ConfigError, which starts with `where`: the JSON has another form, or a value is missing or
+/// appears twice.
 std::vector<GridAxis> grid_of_experiment(const Json& grid, const Json& models,
                                          const std::string& where);
 
@@ -37,10 +39,10 @@ struct GridCells {
 };
 
 /// Expands each arm into cells, one for each combination of values of the axes that apply to it.
-/// Cells are in the order of arms, then of values, with the last axis changing fastest. An axis
-/// does not change an option that the user set for the arm. The label of a cell is the arm's label
-/// followed by option=value for each axis, e.g. "hpd,k_max=8,stack=2". ConfigError: an axis applies
-/// to no arm, two cells have the same label, or there are more than kMostCells arms.
+/// Cells are in the order of arms, then of values, with the last axis changing fastest. The label
+/// of a cell is the arm's label followed by option=value for each axis, e.g. "hpd,k_max=8,stack=2".
+/// ConfigError: an axis applies to no arm, two cells have the same label, or there are more than
+/// kMostCells arms.
 GridCells expand_grid(const std::vector<Arm>& arms, const std::vector<GridAxis>& grid);
 
 }  // namespace pardec

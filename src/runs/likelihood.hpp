@@ -23,10 +23,11 @@ class AnswerLikelihood {
   /// value is the mean natural log-probability of the tokens of the answer's text: the mean of log
   /// p(token | prompt, earlier tokens of the answer). An end token is not included. There is no row
   /// for a turn whose answer has no tokens. There is no row either for a turn that, together with
-  /// the turns before it, has more tokens than the network has positions. A turn without a question
-  /// and all later turns have no row. There are no rows at all if the example's questions are about
-  /// a text. ConfigError: see ChatTemplate::render. RunError: see Tokenizer. ModelError: the
-  /// network's logits are not finite. Other errors: see Model::forward and Model::further.
+  /// the turns before it, has more tokens than the network has positions. If a turn has no
+  /// question, neither this turn nor any later turn has a row. There are no rows at all if the
+  /// example's questions are about a text. ConfigError: see ChatTemplate::render. RunError: see
+  /// Tokenizer. ModelError: the network's logits are not finite. Other errors: see Model::forward
+  /// and Model::further.
   std::vector<ScoreRow> operator()(const ScoredExample& example);
 
  private:

@@ -27,12 +27,12 @@ struct OracleSpec {
 /// the text, for errors. ConfigError: the text has another form, or a number is out of range.
 OracleSpec parse_oracle(const std::string& text, const std::string& where);
 
-/// Sets the arm's oracle to the run's oracle, unless the arm has an oracle of its own. A run's
-/// oracle that decides which guesses are accepted does not apply to an arm with decoder `ar`, which
-/// makes no guesses: such an arm makes its own choices. An acceptance curve is read at the arm's
-/// draft length. ConfigError: the arm does not support the oracle, the accepted length is larger
-/// than the arm's number of guesses per pass plus 1, or the acceptance curve has no value for the
-/// arm, e.g. because the arm's draft length varies. DataError: see published_accept_length.
+/// Sets the arm's oracle to the run's oracle, unless the arm has an oracle of its own. If the run's
+/// oracle is of kind `accept`, arms with decoder `ar` are left unchanged, because `ar` makes no
+/// guesses. An acceptance curve is read at the arm's draft length. ConfigError: the arm does not
+/// support the oracle, the accepted length is larger than the arm's number of guesses per pass plus
+/// 1, or the acceptance curve has no value for the arm, e.g. because the arm's draft length varies.
+/// DataError: see published_accept_length.
 void give_oracle(Arm& arm, const OracleSpec& of_run);
 
 /// Checks that the arm's decoder can run with the oracle. ConfigError: the decoder cannot.
@@ -42,11 +42,12 @@ void check_driven(const OracleSpec& oracle, const Arm& arm);
 /// from a file of this form:
 ///   {"source": "...", "measure": "accept_length" or "accept_rate", "draft_lengths": [1, 3, 5],
 ///    "networks": {"Vicuna-7B": [1.8, 2.4, null]}}
-/// `networks` has one value per draft length. accept_length includes the network's own token.
-/// accept_rate is the share of accepted guesses; the accepted length is then 1 + accept_rate *
-/// draft_length. null: not published. `draft_length`: the number of guesses per pass. DataError:
-/// the file cannot be read or is not JSON. ConfigError: there is no such network or draft length
-/// (the message lists the available ones), the file has another form, or the value is impossible.
+/// `networks` maps each network to a list with one value for each draft length, in the same order.
+/// accept_length includes the network's own token. accept_rate is the share of accepted guesses;
+/// the accepted length is then 1 + accept_rate * draft_length. null: not published. `draft_length`:
+/// the number of guesses per pass. DataError: the file cannot be read or is not JSON. ConfigError:
+/// there is no such network or draft length (the message lists the available ones), the file has
+/// another form, or the value is impossible.
 double published_accept_length(const std::string& file, const std::string& network,
                                int draft_length);
 

@@ -41,21 +41,21 @@ struct RunCell {
 std::vector<RunCell> make_cells(const RunSpec& spec, const std::vector<Workload>& workloads,
                                 ArmSessions& sessions);
 
-/// Creates the rows and notes of all cells, and reads the recordings that are forced. The rows
-/// belong to no invocation yet. Stores nothing. ConfigError: a recording cannot be used
-/// (read_recording), or does not include a job of its cell. StoreError: the database cannot be
-/// read. ModelError, DataError: see read_training_record, model_row and dataset_row. Other errors:
-/// see ArmSessions::of and ArmSessions::service.
+/// Sets RunCell::row and RunCell::notes of all cells, and reads the recordings that are forced
+/// (RunCell::recording). RunRow::invocation stays empty. Stores nothing. ConfigError: a recording
+/// cannot be used (read_recording), or does not include a job of its cell. StoreError: the database
+/// cannot be read. ModelError, DataError: see read_training_record, model_row and dataset_row.
+/// Other errors: see ArmSessions::of and ArmSessions::service.
 void make_rows(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
                Store& store, std::vector<RunCell>& cells);
 
 /// Calls make_rows, and sets RunRow::invocation of all rows. With spec.resume, the cells continue
-/// the newest stored run of these arms: the rows take the invocation and the uuids of this run.
-/// With spec.go_on, the cells continue the newest stored run with the same settings if there is
-/// one. Without a run to continue, the invocation is new. Stores nothing. If another run could be
-/// resumed too, a message is sent to `notes`. Returns whether a stored run is continued.
-/// ConfigError: there is no run to resume, or its settings differ. Other errors: see make_rows.
-/// REQUIRES: there is at least one cell.
+/// the newest stored run of these arms. With spec.go_on, the cells continue the newest stored run
+/// with the same settings, if there is such a run. Rows that continue a run have the invocation and
+/// the uuids of this run. If no run is continued, the invocation is new. Stores nothing. If another
+/// run could be resumed too, a message is sent to `notes`. Returns whether a stored run is
+/// continued. ConfigError: there is no run to resume, or its settings differ. Other errors: see
+/// make_rows. REQUIRES: there is at least one cell.
 bool prepare(const RunSpec& spec, const std::vector<Workload>& workloads, ArmSessions& sessions,
              Store& store, std::vector<RunCell>& cells, const Notes& notes);
 

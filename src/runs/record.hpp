@@ -40,10 +40,10 @@ std::string host_name();
 JobRow job_row(const JobKey& key, const Answers& answers);
 /// The rows of the answers of a finished job, one per example. `metrics`: the metrics that score
 /// the answers, in addition to the score `parsed` (1: the answer could be parsed, otherwise 0);
-/// none: the answers get no scores, e.g. under an oracle. `tokenizer`: counts thinking tokens;
-/// null: thinking whose tokens the decoder did not count has 0 tokens. Errors: see scored_example.
-/// REQUIRES: `answers` has one context per example, and no context has more fields than its
-/// example.
+/// none: the answers get no scores, e.g. under an oracle. `tokenizer`: counts the tokens of
+/// thinking if the decoder did not count them; null: 0 is stored for them. Errors: see
+/// scored_example. REQUIRES: `answers` has one context per example, and no context has more fields
+/// than its example.
 std::vector<GenerationRow> generation_rows(
     const std::vector<const Example*>& examples, const Answers& answers,
     const std::optional<std::vector<const TaskMetric*>>& metrics, const Tokenizer* tokenizer);

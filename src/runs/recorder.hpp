@@ -65,20 +65,21 @@ class Recorder {
   Recorder(const RunSpec& spec, const std::vector<Workload>& workloads, Store& store,
            std::vector<RunCell>& cells);
 
-  /// Sets the counts of finished and failed answers to the stored results of all processes. Call
-  /// this before and after the blocks. `before`: before them, failed answers that will be retried
-  /// do not count.
+  /// Sets RunCounts::finished and RunCounts::failed to the numbers of stored answers, from all
+  /// processes. Call this before the first block and after the last block. `before`: true in the
+  /// first of these calls, in which failed answers that will be run again do not count.
   void count_finished(bool before);
   /// The stored states of all cells, in the order of the cells.
   std::vector<CellState> states() {
     return cell_states(store_, cells_, spec_.runs, spec_.retry_errors);
   }
 
-  /// Stores a block that has no time yet, unless it is stored already. Returns its id.
+  /// Stores the block, without a time, unless it is stored already. Returns the block's id. Errors:
+  /// also those of Store::begin_block.
   RowId begin_block(const BlockRow& row) { return store_.begin_block(row); }
   /// The function for Engine::set_trace_sink while these jobs run; empty: no trace was requested.
-  /// `jobs[i]`: the key of the job whose Trace::job is i. Empty key: the job's trace is not
-  /// written, because it was written before.
+  /// `jobs[i]`: the key of the job whose Trace::job is i. If the key is empty, the job's trace is
+  /// not written, because the job's answers are stored already.
   std::function<void(Trace)> trace_sink(const RunCell& cell, std::vector<JobKey> jobs);
   /// Stores a job, its answers and their scores. If the scoring fails, stores the job as failed.
   /// `request`: the request that the job answered. `tokenizer`: the tokenizer of the arm's network.
@@ -90,8 +91,9 @@ class Recorder {
   /// Whether a job that was run again gave the same tokens as the stored answers. If it did not,
   /// counts the job in RunCounts::other_answers.
   bool same_answers(const RunCell& cell, int repeat, const JobPlan& job, const Answers& answers);
-  /// Stores the time of a block, in nanoseconds, the occupancy of its passes, and the use of the
-  /// machine. Returns whether the block has a time now (Store::finish_block).
+  /// Stores the time of a block (`wall_ns`, in nanoseconds), the occupancy of its passes
+  /// (`shared`), and the use of the machine. Returns whether the block has a time now
+  /// (Store::finish_block).
   bool finish_block(RowId block, std::int64_t wall_ns, const Occupancy& shared,
                     const MachineUse& machine);
   /// Stores a second measurement of a disturbed block (Store::repair_block).

@@ -52,7 +52,8 @@ struct RunSpec {
   bool unseen = false;  ///< leave out examples whose text is also in the train split
   /// number of few-shot examples in a prompt; none: the dataset's usual number
   std::optional<int> shots;
-  /// maximum number of tokens of an answer, by dataset; other datasets have their usual limits
+  /// maps datasets to the maximum number of tokens of an answer; other datasets have their usual
+  /// limits
   std::map<std::string, int> answer_limits;
   /// whether unused columns in the user's own data are errors
   bool strict_columns = false;
@@ -107,7 +108,7 @@ CacheBudget cache_of(const RunSpec& spec, const Arm& arm);
 /// ModelOptions::weights is false, and ModelOptions::model is the arm's option `tokenizer` if this
 /// option is set.
 ModelOptions networks_of(const RunSpec& spec, const Arm& arm);
-/// Whether arms use different networks or adapters. Draft networks are not compared.
+/// Whether the arms use more than one network or adapter. Draft networks are not compared.
 bool several_networks(const RunSpec& spec);
 /// The networks of all arms, one entry per arm.
 std::vector<ModelOptions> networks_of(const RunSpec& spec);

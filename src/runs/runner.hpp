@@ -18,9 +18,9 @@ class Group;  // src/group/group.hpp
 /// (RunSpec::repair). Each job is stored when it ends; the time for storing is not measured. On a
 /// stop, the running jobs are finished, and --resume can continue the run. `recorder`: made for
 /// these cells. `enough`: called before each block; returns whether a cell needs no more blocks.
-/// Empty: every cell needs all blocks. A baseline runs as long as some cell that is compared with
-/// it needs blocks. `group`: the processes that share the remaining blocks; rank 0 determines which
-/// blocks these are. Null: this process alone. Errors of single jobs are stored, not thrown.
+/// Empty: every cell needs all blocks. A baseline runs as long as a cell that is compared with the
+/// baseline needs blocks. `group`: the processes that share the remaining blocks; rank 0 determines
+/// which blocks these are. Null: this process alone. Errors of single jobs are stored, not thrown.
 /// StoreError: the database cannot be read or written. RunError: the trace cannot be written, or a
 /// service or another process of the group fails. Other errors: see ArmSessions::run; also
 /// exceptions of `enough`.
@@ -34,8 +34,8 @@ struct CellCost {
   std::int64_t rows = 0;  ///< maximum number of cache rows of one job
 };
 /// Measures the cost of a cell: runs one warm-up job, then one batch of the first jobs. If the
-/// batch is expected to take more than `most_seconds`, it is not run, and the cost of the warm-up
-/// job is returned. Nothing is stored. Errors of jobs are thrown. Other errors: see make_request
+/// batch is expected to take more than `most_seconds` seconds, only the warm-up job is run, and its
+/// cost is returned. Nothing is stored. Errors of jobs are thrown. Other errors: see make_request
 /// and ArmSessions::run. REQUIRES: the cell's dataset has a block.
 CellCost measure_cost(const RunSpec& spec, ArmSessions& sessions, const RunCell& cell,
                       double most_seconds = std::numeric_limits<double>::infinity());

@@ -36,7 +36,8 @@ class ServiceArm final : public StreamSource, private chat::Events {
   /// The row that is stored instead of a network's row. Its hash depends only on the service's
   /// address and the name of its model.
   ModelRow model_row() const;
-  /// Whether prompts are sent as text or as the messages of a conversation, not as token ids.
+  /// True if prompts are sent as text or as the messages of a conversation; false if they are sent
+  /// as token ids.
   bool needs_words() const { return mode_ != PromptMode::ids; }
 
   /// From now on, requests are recorded in this database, and the budget includes what earlier runs
@@ -56,11 +57,11 @@ class ServiceArm final : public StreamSource, private chat::Events {
   /// called by a job of `run`.
   Task<Stream> stream(StreamRequest request, const DecoderContext& context) override;
 
-  /// For servers that report guesses only in total (vLLM's /metrics), and not in each reply. Adds
-  /// to `counters` the guesses that the server counted during `run`, and the number of passes: the
-  /// number of generated tokens minus the number of accepted guesses, since each pass adds one
-  /// token of its own. Call this in `done` for each job, with the job's counters. Only the call for
-  /// the job that ends last adds anything.
+  /// Some servers report guesses only in total (vLLM's /metrics), and not in each reply. For these
+  /// servers, adds to `counters` the guesses that the server counted during `run`, and the number
+  /// of passes. The number of passes is the number of generated tokens minus the number of accepted
+  /// guesses, since each pass adds one token that is not a guess. Call this in `done` for each job,
+  /// with the job's counters. Only the call for the job that ends last changes its counters.
   void add_block_guesses(Counters& counters);
 
  private:

@@ -15,9 +15,9 @@ namespace pardec {
 /// ranks, returns an empty list. The rows equal those that one process alone would compute.
 /// `examples`: only read in rank 0, which sends them to the others. `likelihood`: computes the rows
 /// with this process's network (AnswerLikelihood). `network`: the hash of the network's files.
-/// `taken`: called before this process scores an example, with the number of examples that were
-/// taken before it. ConfigError, in rank 0: another process has a different network. RunError:
-/// another process fails. Other errors: those of `likelihood`.
+/// `taken`: called before this process scores an example, with the number of examples that any
+/// process has taken earlier. ConfigError, in rank 0: another process has a different network.
+/// RunError: another process fails. Other errors: those of `likelihood`.
 std::vector<std::vector<ScoreRow>> share_likelihoods(
     Group& group, const std::vector<ScoredExample>& examples, const ScoreExample& likelihood,
     const std::string& network, const std::function<void(std::int64_t count)>& taken);

@@ -21,9 +21,9 @@ struct Workload {
   std::vector<Protocol> protocols;  ///< one per arm, since a checkpoint may have its own wording
   std::vector<BlockPlan> blocks;    ///< all blocks of the dataset, for all shards
   int block = 0;                    ///< approximate number of examples per block
-  int filling_block = 0;  ///< block length at which batches are mostly full: filling_block_examples
-  /// per arm: why it does not run on this dataset, as the end of a sentence about the arm; empty:
-  /// it runs
+  int filling_block = 0;            ///< result of filling_block_examples
+  /// [arm]: why the arm does not run on this dataset, as the end of a sentence about the arm;
+  /// empty: the arm runs
   std::vector<std::string> not_applicable;
 
   bool runs(size_t arm) const { return not_applicable[arm].empty(); }

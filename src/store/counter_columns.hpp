@@ -15,15 +15,15 @@ struct CounterColumn {
   std::string_view name;
   std::span<const Counter> counters;
 
-  /// Whether the column holds a JSON object with one key per counter. The column is NULL if the
-  /// first counter is 0 or empty.
+  /// Whether the column holds a JSON object with one key for each counter. The column is NULL if
+  /// the first counter is 0 or empty.
   bool is_json() const { return !counters.front().json_column.empty(); }
   /// Whether the column holds a JSON list of numbers, the value of one counter.
   bool is_list() const;
   /// Whether the counter is computed from other counters. It is stored, but not read back.
   bool is_derived() const { return counters.front().after == Adding::anew; }
-  /// Whether the column `job.turns` also has this column's counters for each turn, under the same
-  /// name.
+  /// Whether the column `job.turns` has the values of these counters for each single turn, under
+  /// the name of this column.
   bool is_of_turns() const { return counters.front().of_turns; }
 };
 

@@ -20,8 +20,8 @@ namespace pardec {
 
 /// A run and its totals, as in the view run_summary. `totals` includes only jobs without an error.
 /// `measured` and the members `measured_*` include only jobs of measured blocks: one process
-/// measured the block as a whole, and no job of it failed. These members count each repeat of a
-/// block.
+/// measured the block as a whole, and no job of it failed. Each repeat of a block counts as a
+/// separate block.
 struct RunSummary {
   RunRow run;
   std::int64_t jobs = 0, failed_jobs = 0;
@@ -39,7 +39,7 @@ struct RunSummary {
   /// the counters of all jobs, combined as kCounters says (Counter::after), without branch_lengths
   Counters totals;
   /// Number of passes that verified guesses. This equals the number of first guesses, since every
-  /// such pass has one.
+  /// such pass has exactly one first guess.
   std::int64_t checking_passes() const { return totals.drafted.empty() ? 0 : totals.drafted[0]; }
   /// Accepted length: mean number of tokens per pass that verified guesses, i.e. the accepted
   /// guesses and the network's own token. NaN: no pass verified guesses.
@@ -75,7 +75,7 @@ struct BlockRepair {
 /// The measurements of a run.
 struct MeasuredBlocks {
   std::vector<BlockFigures> blocks;       ///< sorted by repeat and position
-  std::map<RowId, BlockRepair> repaired;  ///< BlockFigures::id -> second measurement
+  std::map<RowId, BlockRepair> repaired;  ///< maps BlockFigures::id to the second measurement
 };
 
 /// A block that one process measured as a whole for both arms.
@@ -84,8 +84,9 @@ struct BlockPairRow {
   int repeat;
   std::int64_t examples;  ///< number of examples in the block
   BlockTime baseline, method;
-  /// The second measurements of both arms, made by one process because the first ones were
-  /// disturbed. None: there are none.
+  /// The second measurements (baseline, method), which one process made because the first
+  /// measurements were disturbed. None: the block was not measured again for both arms by one
+  /// process.
   std::optional<std::pair<BlockTime, BlockTime>> repaired;
 };
 
@@ -118,9 +119,10 @@ struct AnswerFigures {
 struct RunFigures {
   RunSummary summary;
   MeasuredBlocks measured;
-  std::vector<JobFigures> jobs;              ///< sorted by repeat and id
-  std::vector<std::int32_t> branch_lengths;  ///< of all jobs, one after another
-  std::vector<AnswerFigures> answers;        ///< sorted by repeat and id
+  std::vector<JobFigures> jobs;  ///< sorted by repeat and id
+  /// Counters::branch_lengths of all jobs, joined into one list (see JobFigures::first_length)
+  std::vector<std::int32_t> branch_lengths;
+  std::vector<AnswerFigures> answers;  ///< sorted by repeat and id
 };
 
 /// The names to which the numbers in Figures refer. All runs that were read together share them.

@@ -10,10 +10,10 @@
 /// throw the errors that store.hpp describes.
 namespace pardec {
 
-/// Opens the database read-only, with the shards of each run joined into one run (join_shards). All
-/// reads see the database as it was at this moment. `run`: names an invocation as for
-/// find_invocation, and is replaced by the invocation's id; an empty text stays empty. StoreError:
-/// the database cannot be read. ConfigError: see find_invocation.
+/// Opens the database `db` read-only, with the shards of each run joined into one run
+/// (Store::join_shards). All reads see the database as it was when this function was called. `run`:
+/// names an invocation as for find_invocation, and is replaced by the invocation's id; an empty
+/// text stays empty. StoreError: the database cannot be read. ConfigError: see find_invocation.
 std::unique_ptr<Store> open_to_compare(const std::string& db, std::string& run);
 
 /// The id of the newest invocation. ConfigError: the store is empty.
@@ -41,7 +41,8 @@ struct InvocationLabel {
   std::string name, note;
 };
 
-/// Invocation id -> label, for invocations with a name or a note.
+/// Maps the ids of invocations to their labels. Invocations without a name and without a note are
+/// left out.
 std::map<std::string, InvocationLabel> invocation_labels(Store& store);
 
 /// Names an invocation; an empty name removes its name. `invocation`: its whole id. ConfigError:

@@ -18,7 +18,7 @@ struct NamedRecord {
   Json json;
 };
 
-/// SHA-256 of the record's JSON. It tells records with the same name apart.
+/// SHA-256 of the record's JSON, which distinguishes records with the same name.
 std::string hash_of(const NamedRecord& record);
 
 /// Prefix of the names of human judges.
@@ -57,7 +57,7 @@ struct AttemptRow {
 
 /// Inserts the row of an attempt. If there is a row with the same process, call key and number,
 /// replaces its results, and keeps `started_utc` and `waited_s`. Call this before the request is
-/// sent, and again afterwards.
+/// sent, and again when its outcome is known.
 void put_attempt(Store& store, RowId judge, const AttemptRow& attempt);
 
 /// How a call ended. Refused: by the network, or by a filter of the service. Cut short: at a length
@@ -81,8 +81,9 @@ struct ReplyRow {
 /// The stored reply to this call, from any run: a reply with a verdict if there is one, else the
 /// last reply. `tokens` and `cost` are not read. None: the call was never answered.
 std::optional<ReplyRow> find_reply(Store& store, const std::string& call_key);
-/// Like find_reply, but if the call was never answered, it returns the last outcome that is
-/// `refused` or `cut_short`, because such an outcome was paid for too. None: there is none either.
+/// Like find_reply, but if the call was never answered, returns the last outcome that is `refused`
+/// or `cut_short`, because such an outcome was paid for too. None: the call has no outcome of these
+/// kinds.
 std::optional<ReplyRow> find_outcome(Store& store, const std::string& call_key);
 
 /// The state of a vote.
@@ -112,7 +113,7 @@ struct JudgmentRow {
   bool method_first = true;            ///< for pairs: whether the method's answer was shown first
   RowId judge = 0, protocol = 0;       ///< ids of put_judge and put_protocol
   VoteRow vote;
-  RowId reply = 0;  ///< 0: there is no reply
+  RowId reply = 0;  ///< id of the reply that contains the vote; 0: there is no reply
 };
 
 /// Stores votes and the reply that contains them. Existing votes are replaced. The stored votes
@@ -125,7 +126,7 @@ RowId put_votes(Store& store, RowId judge, ReplyRow reply, std::vector<JudgmentR
 /// Sorted by answer, then by baseline, judge, protocol, field and number of the vote.
 std::vector<JudgmentRow> judgments(Store& store, RowId run);
 
-// All judges, or all judging protocols, of a database: id -> record.
+// All judges, or all judging protocols, of a database. The keys are the ids of the records.
 std::map<RowId, NamedRecord> judges_of(Store& store);
 std::map<RowId, NamedRecord> protocols_of(Store& store);
 

@@ -35,10 +35,12 @@ struct ExperimentRow {
 
 /// A network, or the model of a service (ServiceArm::model_row).
 struct ModelRow {
-  /// its folder; of an adapter: the adapter's folder; of a service: address and model name
+  /// folder of the network; for an adapter: folder of the adapter; for a service: its address and
+  /// the name of the model
   std::string path;
-  std::string hash;   ///< hash of its files
-  std::string stamp;  ///< sizes and times of its files; if unchanged, so is `hash`
+  std::string hash;  ///< hash of its files
+  /// sizes and times of its files; as long as they are equal, `hash` is not computed again
+  std::string stamp;
   /// layers, width, heads, vocabulary, parameters, and the keys below
   Json shape;
 };
@@ -63,7 +65,7 @@ struct DatasetRow {
   std::string name, split;
   std::string sha256;   ///< hash of the files that were read
   bool sample = false;  ///< the data are the project's own sample, not the publisher's
-  /// the data are generated words of the published lengths
+  /// the data are a stand-in: generated words with the published lengths of the texts
   bool standin = false;
 
   /// The split as shown to the user, e.g. "test, stand-in".
@@ -115,7 +117,7 @@ struct RunRow {
   ModelRow model;
   std::optional<ModelRow> draft;      ///< the draft network; none: there is none
   Json config = Json::object();       ///< all settings of the run, by name
-  std::string config_hash;            ///< empty: SHA-256 of `config`
+  std::string config_hash;            ///< empty: begin_run stores the SHA-256 of `config`
   std::optional<std::string> oracle;  ///< e.g. "references"; a run with an oracle has no scores
   bool untrained = false;             ///< whether the network is not trained for the decoder
   std::uint64_t seed = 1;
@@ -132,7 +134,7 @@ struct RunRow {
   std::vector<std::string> argv;
   Json environment = Json::object();  ///< machine, clocks, governor, driver, versions
   RunStatus status = RunStatus::running;
-  std::string started_utc;               ///< empty: now
+  std::string started_utc;               ///< empty: begin_run stores the current time
   std::optional<std::string> ended_utc;  ///< none: not ended
 };
 
@@ -193,8 +195,8 @@ struct JobRow {
   Counters counters;
   /// for a conversation: [turn], only the counters with Counter::of_turns; otherwise empty
   std::vector<Counts> turns;
-  /// Under an oracle: the ids that the network itself would have chosen, in the form
-  /// {"fields": [context][field][token], "stream": [token]}; otherwise null.
+  /// Under an oracle: the ids that the network itself would have chosen, as a JSON object of the
+  /// form {"fields": [context][field][token], "stream": [token]}; otherwise null.
   Json unforced;
   /// For each token: the gap between the two largest logits, in an object with the same keys and
   /// lists as `unforced`. Empty lists: the gaps are not known. Null: nothing was recorded.
@@ -205,8 +207,8 @@ struct JobRow {
 /// The thinking that a network wrote before an answer, e.g. between <think> and </think>.
 struct FieldThought {
   std::int64_t tokens = 0;  ///< number of token ids, including the marks
-  /// length in bytes within the answer's text; 0: the text does not contain the thinking, or it
-  /// counts as a part of the answer
+  /// length in bytes within the answer's text; 0: the text does not contain the thinking, or the
+  /// thinking counts as a part of the answer
   std::int64_t bytes = 0;
   bool open = false;  ///< the thinking did not end, so there is no answer
 };
@@ -245,7 +247,8 @@ struct ScoreRow {
 struct GenerationRow {
   RowId id = 0;
   std::string sample;  ///< key of the example
-  /// JobRow::text, or, if the job has several examples, a JSON object {field: answer}
+  /// JobRow::text, or, if the job has several examples, a JSON object that maps this example's
+  /// fields to answers
   std::string text;
   Tokens tokens;                     ///< token ids of the answer to this example
   std::vector<FieldAnswer> fields;   ///< in the order of the example's fields

@@ -8,14 +8,14 @@ namespace pardec {
 
 /// The files NAME-wal and NAME-shm that SQLite keeps next to an open database. SQLite finds them by
 /// name only. If another file has replaced the database, SQLite would apply the log of the old
-/// database to the new file and corrupt it. Therefore a database and its log get the same mark, an
-/// extended attribute (if the file system supports these).
+/// database to the new file and corrupt it. Therefore this class gives a database and its log the
+/// same mark: an extended attribute, if the file system supports extended attributes.
 class SideFiles {
  public:
   /// Call this before opening the database. Throws StoreError (exit code 2) in two cases. First,
   /// the side files belong to another database, which was replaced or removed while a process used
-  /// it, or after that process was killed; the message names the files. Second, another process has
-  /// the database open under another name (a hard link).
+  /// it, or after such a process was killed. The message then names the side files. Second, another
+  /// process has the database open under another name (a hard link).
   static void check(const std::filesystem::path& database);
 
   /// The id of another process that has the database open; 0: no such process is visible.

@@ -167,21 +167,21 @@ class Store {
   /// StoreError (exit code 1): an example is not stored (put_samples), or an answer of a run with
   /// an oracle has scores.
   Committed commit_job(const JobRow& job, std::span<const GenerationRow> generations);
-  /// Stores the time in which `process` ran all jobs of the block, the occupancy of the passes, and
-  /// the load over this time (`load` in table `block`, results/schema.sql; null: it was not
-  /// measured). An earlier time is replaced, and its second measurement (repair_block) is deleted.
-  /// If a job of the block failed or is not stored, this function stores nothing and returns false;
-  /// otherwise it returns true. The stored answers may come from an earlier process: if a stop left
-  /// the block without a time, a later process computes the same answers again to measure the
-  /// block.
+  /// Stores the time in which `process` ran all jobs of the block, the occupancy of the passes, the
+  /// load over this time (`load` in table `block`, results/schema.sql; null: it was not measured),
+  /// and the conditions of the measurement (`use`). An earlier time is replaced, and its second
+  /// measurement (repair_block) is deleted. If a job of the block failed as a whole, or is not
+  /// stored, this function stores nothing and returns false; otherwise it returns true. The stored
+  /// answers may come from an earlier process: if a stop left the block without a time, a later
+  /// process computes the same answers again to measure the block.
   bool finish_block(RowId block, const std::string& process, std::int64_t wall_ns,
                     const BlockOccupancy& occupancy = {}, const Json& load = {},
                     const BlockUse& use = {});
   /// The loads of a run's measured blocks (finish_block), sorted by repeat and position. Blocks
   /// without a load are left out.
   std::vector<Json> loads_of(RowId run);
-  /// Stores a second measurement of the block. The first measurement is kept; an earlier second one
-  /// is replaced. Does nothing if the block has no first measurement.
+  /// Stores a second measurement of the block. The first measurement is kept; an earlier second
+  /// measurement is replaced. Does nothing if the block has no first measurement.
   void repair_block(RowId block, const std::string& process, std::int64_t wall_ns,
                     const MachineUse& use);
   /// Stores comparisons of answers in one transaction. Each pair has the id of the answer
@@ -191,8 +191,8 @@ class Store {
   /// and version. StoreError (exit code 1): the run has an oracle; such runs have no scores.
   void put_scores(std::span<const AnswerScores> scores);
   /// In one transaction, calls `current`, which may read the database, and replaces all scores of a
-  /// metric in these runs by the scores that `current` returns. If `current` returns none, nothing
-  /// is changed.
+  /// metric in these runs by the scores that `current` returns. If `current` returns no value
+  /// (nullopt), nothing is changed.
   void replace_scores(const std::string& metric, std::span<const RowId> runs,
                       const std::function<std::optional<std::vector<AnswerScores>>()>& current);
 

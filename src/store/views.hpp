@@ -6,10 +6,10 @@ namespace pardec {
 class Database;
 
 /// A database may have been written by an earlier pardec with the same schema version
-/// (results/schema.sql). Then it may lack tables and columns, and have older views. These functions
-/// make it usable. Views contain no data, so they can be replaced; tables and columns are only
-/// added. All functions throw StoreError if SQLite fails (Database). REQUIRES, for all functions:
-/// `db` was written by a pardec with this schema version.
+/// (results/schema.sql). Such a database may lack tables and columns, and may have older views.
+/// These functions make such a database usable. Views contain no data, so they can be replaced;
+/// tables and columns are only added. All functions throw StoreError if SQLite fails (Database).
+/// REQUIRES, for all functions: `db` was written by a pardec with this schema version.
 
 /// Adds the schema's tables and columns that the file lacks, and replaces the schema's views in the
 /// file. New columns are NULL. Writes nothing if there is no difference. Other tables and views are

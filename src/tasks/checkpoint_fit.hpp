@@ -23,18 +23,18 @@ bool untrained_for(const Checkpoint& checkpoint, std::string_view decoder);
 
 /// The requirements of a decoder other than the network's weights.
 struct Needs {
-  /// The requirements, and how they are met. If they are not met: the error. "-" if there are no
-  /// requirements.
+  /// If the requirements are met, names them and says how they are met. If they are not met, the
+  /// error. "-" if the decoder has no requirements.
   std::string text;
-  /// whether the checkpoint does not meet them; a missing draft network does not count
+  /// whether the checkpoint does not meet the requirements; a missing draft network does not count
   bool lacking = false;
 };
 /// Finds the needs of a decoder as far as possible without weights. `face`: null if the network is
 /// not known. `draft_model`: folder of the draft network; empty: none was given.
 Needs needs_of(const Decoder& decoder, const CheckpointFace* face, const std::string& draft_model);
 
-/// Checks --draft-model. `needed`: whether a decoder drafts with a network. ConfigError:
-/// --draft-model was given but is not needed, or is needed but was not given.
+/// Checks --draft-model. `needed`: whether some decoder of this call drafts with a draft network.
+/// ConfigError: --draft-model was given but is not needed, or is needed but was not given.
 void check_draft_flag(const ModelOptions& options, bool needed);
 
 /// The chat template for --chat-template and --chat-set. Here, `auto` is the checkpoint's own
@@ -48,7 +48,8 @@ ChatTemplate template_for(const std::string& name, const std::filesystem::path& 
 
 /// Describes how the chat template or the prompt file differs from those in training. `wording`:
 /// the prompt file in use; null: it is not compared, e.g. because training does not cover the task.
-/// Empty: they are the same, or it is not known. ModelError, DataError: see read_training_record.
+/// Empty: there is no difference, or the record does not say. ModelError, DataError: see
+/// read_training_record.
 std::string taught_otherwise(const std::filesystem::path& model, const ChatTemplate& chat,
                              const PromptFile* wording);
 

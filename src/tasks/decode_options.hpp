@@ -39,8 +39,8 @@ struct DecodeOptions {
 };
 
 /// A message about the rules in the checkpoint's generation_config.json: one sentence about rules
-/// that are applied, and one about rules that are not. `left_out`: the user asked not to apply
-/// them. Empty: there are no rules.
+/// that are applied, and one about rules that are not. `left_out`: true if the user asked not to
+/// apply the rules. Empty: there are no rules.
 std::string generation_note(const GenerationRules& rules, bool left_out);
 
 }  // namespace pardec

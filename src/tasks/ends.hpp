@@ -9,10 +9,11 @@
 namespace pardec {
 
 /// Answers end at the tokens in config.eos and `given`. This function finds other end-of-sequence
-/// tokens in the checkpoint's files, and returns a line for each, with the flag that adds it. It
-/// looks at the tokenizer's eos_token, at config.json if generation_config.json differs, and at the
-/// token that the checkpoint's own chat template writes after each answer. `tokenizer` and `chat`
-/// may be null. Does not throw: invalid files are reported where they are needed.
+/// tokens in the checkpoint's files, and returns a line for each of them. The line has the flag
+/// that makes the token an end too, or says that the token is not in the network's vocabulary. The
+/// function looks at the tokenizer's eos_token, at config.json if generation_config.json differs,
+/// and at the token that the checkpoint's own chat template writes after each answer. `tokenizer`
+/// and `chat` may be null. Does not throw: invalid files are reported where they are needed.
 std::vector<std::string> end_notes(const ModelOptions& options, const ModelConfig& config,
                                    const Tokenizer* tokenizer, const ChatTemplate* chat,
                                    const std::vector<Token>& given = {});

@@ -30,8 +30,8 @@ GenerationSpeed generation_speed(const std::vector<Counters>& answers, std::int6
 /// For example "96 tokens in 1.26 s, 76.2 tokens/s; prompt 35 tokens, 812.3 tokens/s; first token
 /// 43 ms".
 std::string text_of(const GenerationSpeed& speed);
-/// The measures as an object. A measure that `compare --format json` also shows has the same key
-/// there. Null: not known.
+/// The measures as a JSON object. A measure that `compare --format json` also shows has the same
+/// key there. Null: not known.
 OrderedJson json_of(const GenerationSpeed& speed);
 
 }  // namespace pardec

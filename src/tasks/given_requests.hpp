@@ -28,7 +28,7 @@ std::vector<Job> read_jobs(const std::string& file, const DecodeOptions& options
 /// The user's requests, in the given order.
 struct GivenRequests {
   std::vector<Request> requests;
-  std::vector<std::string> errors;  ///< one per request; empty: the request is valid
+  std::vector<std::string> errors;  ///< one text per request; an empty text: the request is valid
   /// how the prompts differ from the prompts of the network's training (taught_otherwise)
   std::set<std::string> notes;
   /// the prompt file for further requests that the decoder itself makes (Decoder::wording); null:

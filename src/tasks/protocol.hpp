@@ -22,13 +22,14 @@ struct Protocol {
   /// maximum number of tokens of any answer on this dataset (--answer-tokens), which takes
   /// precedence over --max-new-tokens and --per-field; 0: not set
   int most_ids = 0;
-  /// category -> few-shot examples for prompts in json form; each category has the same number of
-  /// examples
+  /// maps each category to its few-shot examples for prompts in json form; all categories have the
+  /// same number of them
   std::map<std::string, std::vector<Example>> worked = {};
 };
 
-/// Selects `count` examples of `train` that prompts show; 0: none. The choice depends only on the
-/// files, not on the run's seed. ConfigError: there are not enough examples with an answer.
+/// Selects the `count` examples of `train` that prompts show; `count` 0: the result is empty. The
+/// choice depends only on the files, not on the run's seed. ConfigError: there are not enough
+/// examples with an answer.
 std::vector<Example> examples_shown(const Dataset& train, int count);
 
 /// Selects `count` examples of `train` for each category of `evaluated`, as examples_shown does.
@@ -51,9 +52,10 @@ struct ShownExamples {
 ShownExamples shown_in(const Protocol& protocol, Form form);
 
 /// The default protocol of a dataset. `train`: reads the dataset's train split; it is called only
-/// if the dataset's prompts show examples. If it throws a ConfigError, or the split has too few
-/// examples, the protocol has no worked examples, and a message is added to `notes`. Other errors
-/// of `train` pass through. Errors of the dataset's prompt file: see load_prompt.
+/// if the dataset's prompts show examples. If `train` throws a ConfigError, or the split has too
+/// few examples, the protocol has no few-shot examples, and a message is added to `notes`.
+/// Protocol::worked stays empty in any case. Other errors of `train` pass through. Errors of the
+/// dataset's prompt file: see load_prompt.
 Protocol default_protocol(const DatasetEntry& entry, const Dataset& dataset,
                           const std::function<Dataset()>& train, std::vector<std::string>& notes);
 

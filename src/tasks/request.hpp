@@ -37,9 +37,10 @@ struct Stacking {
 };
 
 /// How a decoder combines examples on data of this shape. The maximum number of examples is
-/// Decoder::stack, except that it is 1 for open prompts, and 1 in json form if each text has its
-/// own questions (in json form, all texts of a job must have the same fields). In value form, a job
-/// may mix categories, unless the instruction mentions the category.
+/// Decoder::stack, with two exceptions. For open prompts, the maximum is 1. In json form, the
+/// maximum is 1 if each text has its own questions, because in json form all texts of a job must
+/// have the same fields. In value form, a job may mix categories, unless the instruction mentions
+/// the category.
 Stacking stacking_on(Shape shape, const Decoder& decoder, const PromptFile& prompt);
 /// Why a decoder cannot run on data of this shape, as the end of a sentence about the decoder.
 /// Empty: it can run.
@@ -52,10 +53,10 @@ std::string_view prompt_name(const DatasetEntry& entry, const Dataset& dataset);
 /// choices, or turns of a conversation.
 std::string_view prompt_name(const Job& job);
 
-/// Adapts a job and a prompt file to each other. If the job has no instruction, sets it to the
-/// instruction of the prompt file. In json form, if the job's own instruction does not name every
-/// field, and the prompt file does not list the fields, the returned prompt file lists them after
-/// their context. ConfigError: see instruction_for.
+/// Adapts a job and a prompt file to each other. If the job has no instruction, copies the
+/// instruction of the prompt file to the job. In json form, if the job's own instruction does not
+/// name every field, and the prompt file does not list the fields, the returned prompt file lists
+/// them after their context. ConfigError: see instruction_for.
 PromptFile worded_for(Job& job, PromptFile prompt, Form form);
 
 /// A job without contexts, with the limits, sampling and seed of `options`. ConfigError: see

@@ -24,7 +24,7 @@ struct Session {
   };
   /// Loads networks that are not in `loaded`. Small files are read before the weights, so that
   /// errors in them are found early. Errors: see template_for, parse_thinking, Checkpoints::get,
-  /// load_draft and given_ends. The session keeps no reference to `loaded`.
+  /// load_draft and given_ends. `loaded` need not outlive the session.
   Session(const ModelOptions& model, const DecodeOptions& decode, const Parts& parts,
           Checkpoints& loaded);
   Session(const Session&) = delete;

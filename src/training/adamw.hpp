@@ -21,7 +21,7 @@ class AdamW {
     bool decays = true;        ///< whether weight decay applies
   };
 
-  /// A weight to train; see Slot.
+  /// A weight to train; the members are as in Slot.
   struct Master {
     std::string name;
     at::Tensor weight;
@@ -31,8 +31,8 @@ class AdamW {
   /// order of `masters`.
   AdamW(const std::vector<Master>& masters, const AdamWOptions& options);
 
-  /// Performs one update. `gradients`: one per slot, in the order of the slots, with the weight's
-  /// shape and type.
+  /// Updates all weights once, in place. `gradients`: one per slot, in the order of the slots, with
+  /// the weight's shape and type.
   void step(const std::vector<at::Tensor>& gradients, double learning_rate);
 
   const std::vector<Slot>& slots() const { return slots_; }

@@ -27,9 +27,9 @@ class LossLog {
  public:
   /// A log without rows. `csv`: the file, which is not read.
   explicit LossLog(std::filesystem::path csv) : csv_(std::move(csv)) {}
-  /// Reads the file, which an earlier session wrote, and adds its rows up to update `step`.
-  /// DataError: the file cannot be read, or a row does not consist of seven numbers (the validation
-  /// loss may be empty).
+  /// Reads the file, which an earlier session wrote, and adds its rows up to and including update
+  /// `step`. DataError: the file cannot be read, or a row does not consist of seven numbers (the
+  /// validation loss may be empty).
   void read_through(std::int64_t step);
   void add(const LossRow& row) { rows_.push_back(row); }
   const std::vector<LossRow>& rows() const { return rows_; }

@@ -31,8 +31,8 @@ struct RowTargets {
 using GuessRanks = std::vector<std::vector<double>>;
 
 /// Defines what is trained: the weights and their initial values, the losses, and the exported
-/// files. It contains no tensors, and several threads use it at once. A Trainer holds the master
-/// weights, the computing weights and the optimiser.
+/// files. A Trainable contains no tensors, and several threads use it at once. A Trainer holds the
+/// master weights, the computing weights and the optimiser.
 ///
 /// Each kind of training is a subclass in a separate file.
 class Trainable {
@@ -67,13 +67,15 @@ class Trainable {
   /// with targets for loss 0 only.
   virtual std::vector<RowTargets> targets(const TrainingSample& sample) const;
   /// Differentiable logits [n, vocab] for loss `loss`. `network`: a result of network().
-  /// `head_inputs` [n, hidden]: the inputs of its heads, for the rows with a target for this loss.
+  /// `head_inputs` [n, hidden]: the inputs of the network's heads, for the rows with a target for
+  /// this loss.
   virtual at::Tensor logits(const Model::Network& network, size_t loss,
                             const at::Tensor& head_inputs) const;
 
   // ---- exported files ----
 
-  /// The name of the file for a tensor of exported(), in the folder of the run.
+  /// The name of the file, in the folder of the run, to which the tensor `name` of exported() is
+  /// written.
   virtual std::string file(const std::string& name) const = 0;
   /// True: the files are additions to the checkpoint from which the run started. The checkpoint's
   /// weights are not trained, and are in memory once, in the computing type. False: the files
@@ -94,8 +96,8 @@ class Trainable {
 /// Number of elements of all trained weights.
 std::int64_t parameter_count(const Trainable& what);
 
-/// A Trainable that trains all weights of the network. The weights begin as the Trainer's initial
-/// weights. The loss is that of the network's language-modelling head.
+/// A Trainable that trains all weights of the network. The initial values are the `weights` of the
+/// Trainer's constructor. The loss is that of the network's language-modelling head.
 std::unique_ptr<Trainable> whole_network(const ModelConfig& config);
 
 /// Random float32 weights for training a network from scratch, as in GPT-2. Matrices and the

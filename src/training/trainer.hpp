@@ -43,8 +43,8 @@ class Trainer {
   Report step(std::span<const TrainingSample* const> batch, double learning_rate);
 
   /// Computes the gradients of an update without performing it, in the order of the optimiser's
-  /// slots. Sets all members of `report` except gradient_norm. REQUIRES: `report` is new. Errors:
-  /// see step.
+  /// slots. Sets all members of `report` except gradient_norm. REQUIRES: all members of `report`
+  /// are 0. Errors: see step.
   std::vector<at::Tensor> gradients(std::span<const TrainingSample* const> batch, Report& report);
 
   /// Computes the total loss over all samples, without gradients. Errors: see measure.

@@ -33,8 +33,9 @@ class SampleSource {
 struct LoopOptions {
   /// maximum number of tokens per update; an update has at least one sample
   std::int64_t batch_tokens = 16384;
-  std::int64_t batch_sequences = 0;  ///< number of samples per update; 0: `batch_tokens` decides
-  /// total number of updates; 0: `epochs` times the number in the first epoch
+  /// number of samples per update; 0: `batch_tokens` determines it
+  std::int64_t batch_sequences = 0;
+  /// total number of updates; 0: `epochs` times the number of updates in the first epoch
   std::int64_t steps = 0;
   double epochs = 1;            ///< only if `steps` is 0; may be a fraction
   double learning_rate = 1e-3;  ///< the highest rate (Schedule::peak)

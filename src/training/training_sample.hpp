@@ -37,11 +37,13 @@ struct TrainingExample {
   Pieces pieces;  ///< pieces of the prompt in this form
   /// Reference answers: [context][field]; for a conversation, [0][turn]. None: the value is absent.
   std::vector<std::vector<std::optional<std::string>>> references;
-  /// [context][field]: whether the value is in the sequence but is no target, because it may be
-  /// wrong. Empty: all values are targets.
+  /// `unknown[context][field]`: true if the value is in the sequence but is not a target, because
+  /// the value may be wrong. If `unknown` is empty, all values are targets.
   std::vector<std::vector<bool>> unknown;
-  std::uint64_t seed = 1;  ///< for random decisions of a format; different in each epoch
-  /// Whether the last answer of an open prompt is incomplete. Then its end is no target.
+  /// seed of the random decisions of a format; each epoch has another seed
+  std::uint64_t seed = 1;
+  /// Whether the last answer of an open prompt is incomplete. If so, the end of this answer is not
+  /// a target.
   bool unfinished = false;
 };
 
