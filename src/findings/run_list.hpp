@@ -13,8 +13,8 @@ struct RunListFilter {
   std::string dataset;
   std::string model;    ///< a part of the network's path, or a prefix of its hash
   std::string decoder;  ///< name of an arm's decoder, or label of an arm
-  /// Only runs that started at this time or later. The beginning of an ISO 8601 time in UTC, from
-  /// the year on, e.g. 2026-01-31 or 2026-01-31T18:00.
+  /// Only runs that started at this time or later match. The text is the beginning of an ISO 8601
+  /// time in UTC, from the year on, e.g. 2026-01-31 or 2026-01-31T18:00.
   std::string since;
 };
 
@@ -66,8 +66,9 @@ struct AcrossRow {
   /// This score minus the score of the same arm in the first invocation. None: this is the first
   /// invocation, the first invocation lacks the arm or the score, or the dataset's files differ.
   std::optional<Interval> difference;
-  /// Share of the answers that equal the answers of the same arm in the first invocation. None:
-  /// this is the first invocation, or the first invocation has no answers to the same examples.
+  /// Share of the answers that equal the answers of the same arm in the first invocation. Failed
+  /// answers do not count. None: this is the first invocation, or the first invocation has no
+  /// answers to the same examples.
   std::optional<double> identical;
 };
 
