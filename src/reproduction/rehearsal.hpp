@@ -55,8 +55,8 @@ struct Rehearsal {
 class Rehearsals {
  public:
   /// Performs the dry run of an item. The run has its own database, and asks no judge and no
-  /// service. The options `db`, `judge`, `effort` and `errors_lack` are ignored. `limit` has no
-  /// effect on the dry run; Rehearsal::limit repeats it. Errors of the run are thrown: see
+  /// service. The options `db`, `judge`, `effort` and `errors_lack` are ignored. `limit` does not
+  /// change the dry run; it is only copied to Rehearsal::limit. Errors of the run are thrown: see
   /// reproduce() and load_dataset.
   ///
   /// A network is synthesised from the config in the scale's `shapes`, or from the config in the
