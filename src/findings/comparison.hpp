@@ -55,7 +55,7 @@ struct Warning {
   std::string code;          ///< e.g. "hit_limit"; results/table.md lists all codes
   std::string dataset, arm;  ///< names; empty: the warning applies to all datasets or all arms
   std::string found;         ///< what was found, as text
-  /// what the finding means and what to do, the same for all arms; may be empty
+  /// what the finding means and what to do; may be empty
   std::string advice;
 };
 
@@ -222,9 +222,10 @@ struct ArmFinding {
 /// Further findings about an arm, for tables and figures.
 struct ArmDetails {
   Speeds speeds{};
-  /// none: traces of the same examples by both arms, or the sizes of their networks, are not known
+  /// none: the arm and its baseline have no traces of the same examples, or the size of a network
+  /// is not known
   std::optional<Allowed> allowed;
-  Interval tokens_per_forward{};             ///< generated tokens per forward pass, over jobs
+  Interval tokens_per_forward{};  ///< generated tokens per forward pass; interval over jobs
   std::vector<AttributeFinding> attributes;  ///< sorted by name; empty: values have no scores
   /// histogram: number of tokens that a forward pass added to an answer (0 or more) -> number of
   /// such passes
@@ -284,8 +285,8 @@ struct Comparison : Overview {
   std::vector<Uncomputed> uncomputed;  ///< empty if an arm has an oracle
   std::vector<JudgedShare> judged;     ///< judged_shares of all arms, in the order of `arms`
   /// The machines of the rooflines. `hardware`: the first entry of CompareOptions::hardware, once
-  /// for each dtype of the arms. `other_hardware`: for each dtype, the other entries in their
-  /// order.
+  /// for each dtype of the arms. `other_hardware`: the further entries of CompareOptions::hardware,
+  /// all of them for the first dtype, then for the next dtype.
   std::vector<Hardware> hardware, other_hardware;
   /// the machines of ArmDetails::allowed: a copy of CompareOptions::hardware; empty if no arm has
   /// ArmDetails::allowed
@@ -317,8 +318,8 @@ Measurements measurements_of(Store& store, const std::string& invocation);
 Overview overview(Store& store, const std::string& invocation, const CompareOptions& options = {});
 
 /// Computes a whole comparison. ConfigError: there is no such invocation; no arm has the label
-/// `options.baseline`; or the margin is so large that no score can differ by more. Errors about the
-/// hardware: see add_rooflines. REQUIRES: check_compare_options accepts `options`.
+/// `options.baseline`; or no score can differ by more than the margin. Errors about the hardware:
+/// see add_rooflines. REQUIRES: check_compare_options accepts `options`.
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options = {});
 /// Computes a whole comparison from data that was already read. Errors and requirements: see the
 /// function without `measured`. REQUIRES: `measured` is measurements_of(store, invocation).

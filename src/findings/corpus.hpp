@@ -88,9 +88,9 @@ struct StructureStats {
 StructureStats structure_of(const Dataset& dataset, const Tokenizer& tokenizer);
 
 /// The cost of attention for a dataset that is asked field by field: with prefix caching and
-/// PagedAttention (PC+PA), and with IPPD. The letters are those of the IPPD paper, appendix A.2: m
-/// is the number of questions of an example; p, c, x and y are the lengths in tokens of
-/// instruction, context, question and answer.
+/// PagedAttention (PC+PA), and with IPPD. The letters have the same meaning as in the IPPD paper,
+/// appendix A.2: m is the number of questions of an example; p, c, x and y are the lengths of
+/// instruction, context, question and answer in tokens.
 struct AttentionStats {
   std::int64_t examples = 0;
   Mean m, p, c, x, y;

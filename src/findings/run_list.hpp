@@ -40,7 +40,7 @@ struct ListedRun {
   /// name of the first score of `dataset` that `arm` has (headline_score); empty: `arm` has none of
   /// these scores, or has an oracle
   std::string_view score_name;
-  std::optional<double> score;  ///< its value for `arm`; none: not known
+  std::optional<double> score;  ///< value of this score for `arm`; none: not known
 };
 
 /// Describes one invocation. `invocation`: its whole id. ConfigError: there is no such invocation.
@@ -96,9 +96,9 @@ struct AcrossRuns {
   /// One entry for each arm that has a speedup with an interval in at least two invocations. Only
   /// invocations without `differences` are combined.
   std::vector<Sittings> sittings;
-  /// For each invocation: a list of texts about the settings and machines that differ from those of
-  /// the first invocation, e.g. "threads: 1, now 2". If only some arms differ, the text begins with
-  /// their datasets and labels.
+  /// For each invocation: a list of texts about the differences in settings and machines between
+  /// the first invocation and this invocation, e.g. "threads: 1, now 2". If only some arms differ,
+  /// the text begins with the datasets and labels of these arms.
   std::vector<std::vector<std::string>> differences;
 };
 
