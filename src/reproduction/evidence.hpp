@@ -110,8 +110,8 @@ class Evidence {
                                      const std::string& /*metric*/) const {
     return {};
   }
-  /// The load of an arm in windows of time (load_windows). Empty: it was not measured, or no window
-  /// is left.
+  /// The load of an arm in windows of time (load_windows). Empty: the load was not measured, or no
+  /// block was long enough for a window.
   virtual std::vector<LoadWindow> load(const std::string& /*place*/,
                                        const std::string& /*arm*/) const {
     return {};
@@ -206,8 +206,9 @@ class StoredRun {
 
 /// Evidence from a stored invocation. A metric without values for single answers or jobs, e.g.
 /// `latency`, has no difference, and its ratio is the quotient of the two levels. Two kinds of arms
-/// without an oracle have no values, because their answers say nothing about their decoder: arms
-/// with an untrained network, and arms of which most answers are unusable (ArmFinding::broken).
+/// without an oracle have no values, because answers of such arms say nothing about the decoder:
+/// arms with an untrained network, and arms of which most answers are unusable
+/// (ArmFinding::broken).
 class StoredEvidence : public Evidence {
  public:
   /// `lacking`: what was not run. `smaller`: whether the networks are smaller than the paper's, or

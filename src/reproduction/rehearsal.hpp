@@ -24,7 +24,8 @@ struct RehearsedNetwork {
   /// used only as an adapter
   std::string shape;
   std::int64_t parameters = 0;  ///< parameters of the real network; 0: unknown
-  /// size of the real network's weights in the scale's dtype; 0: unknown
+  /// size of the real network's weights in bytes, in the dtype of ReproduceOptions or, if that is
+  /// empty, of the scale; 0: unknown
   std::int64_t bytes = 0;
 };
 

@@ -49,7 +49,7 @@ struct ReproduceOptions {
   std::string db = "results/pardec.sqlite";  ///< runs in this database are not repeated
   bool create_folders = false;               ///< whether to create folders for the database
   std::string data_root;  ///< folder with a folder for each dataset; empty: the project's samples
-  std::string dtype;      ///< replaces the dtype in the item's file; empty: keeps it
+  std::string dtype;      ///< replaces the dtype in the item's file; empty: no replacement
   std::string device;     ///< for runs and training runs; empty: as in the item's file
   std::vector<GivenNetwork> models;  ///< if several entries have the same label, the first counts
   /// The services for arms that a service answers. An arm without its service is reported as

@@ -93,9 +93,9 @@ ClaimVerdict together(std::span<const ClaimVerdict> parts);
 /// with too few units (see `enough`) is open. A part with Standing::nothing is open, even if it is
 /// exact.
 ///
-/// A part that is a bound is never confirmed. If it is decided, it is not contradicted if the bound
-/// itself satisfies the limit, and refuted if no value that the bound allows satisfies the limit.
-/// Otherwise it is open.
+/// A part that is a bound (Standing::at_most or at_least) is never confirmed. The verdict on a
+/// decided bound is not contradicted if the bound itself satisfies the limit, refuted if no value
+/// that the bound allows satisfies the limit, and open in all other cases.
 Decision decide(std::span<const Measured> parts, const Limit& limit,
                 const VerdictRules& rules = {});
 

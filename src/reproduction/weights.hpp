@@ -31,7 +31,7 @@ struct WantedNetwork {
 };
 
 /// The networks that claims of these items need at the scale in `options`, and that have a recipe.
-/// A network is listed, once, if it is missing or not completely trained, or if its merged
+/// A network is listed (only once) if it is missing or not completely trained, or if its merged
 /// checkpoint (Recipe::merge) is missing. Networks whose training has begun come before the other
 /// networks. Within both groups, networks that serve more claims per minute of training come first.
 /// The training data of each network are read. ConfigError: a recipe is invalid. DataError: a
