@@ -110,8 +110,8 @@ class Evidence {
                                      const std::string& /*metric*/) const {
     return {};
   }
-  /// The load of an arm in windows of time (load_windows). Empty: the load was not measured, or no
-  /// block was long enough for a window.
+  /// The load of an arm in windows of time (load_windows). Empty: the load was not measured, or
+  /// load_windows finds no window.
   virtual std::vector<LoadWindow> load(const std::string& /*place*/,
                                        const std::string& /*arm*/) const {
     return {};
