@@ -20,16 +20,16 @@ struct ArmAccount {
   /// 4.3.6; see pad_columns). The run's jobs, in order, are divided into batches of the run's batch
   /// size. The last batch may be smaller.
   std::int64_t pads;
-  /// Price of 1,000 examples in US dollars. For a service: computed from the tokens of all its jobs
-  /// and UsdPrices::service_million. For any other arm: computed from the time of the measured
-  /// blocks and UsdPrices::machine_hour (HPD paper, Table 1). None: this member of UsdPrices is not
-  /// set. NaN: nothing was measured.
+  /// Price of 1,000 examples in US dollars. For a service: computed from UsdPrices::service_million
+  /// and the tokens of the jobs without an error; failed answers count as examples. For any other
+  /// arm: computed from UsdPrices::machine_hour and the time of the measured blocks (HPD paper,
+  /// Table 1). None: the price that this arm needs is not set. NaN: nothing was measured.
   std::optional<double> usd_per_thousand;
 };
 
 /// Prices in US dollars; none: not known.
 struct UsdPrices {
-  std::optional<double> machine_hour;  ///< an hour of the machine or device that decodes
+  std::optional<double> machine_hour;  ///< price of an hour of the machine that decodes
   /// (price of a million prompt tokens, price of a million generated tokens) of a service
   std::optional<std::pair<double, double>> service_million;
 };

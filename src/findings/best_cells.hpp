@@ -14,7 +14,8 @@ struct BestCell {
   /// Another candidate with a time that is not shown to be longer than the best arm's.
   struct Tie {
     const ArmFinding* arm;
-    /// time of `arm` divided by the best arm's time; the ends are NaN if there are too few blocks
+    /// time of `arm` divided by the best arm's time; the ends are NaN if both arms measured fewer
+    /// than kFewestBlocks blocks in common
     Interval ratio;
   };
   std::string dataset;
@@ -22,8 +23,9 @@ struct BestCell {
   /// the smallest ratio first; candidates without a block in common with the best arm are left out
   std::vector<Tie> ties;
   int slower = 0;  ///< number of other candidates whose time is shown to be longer
-  /// Arms that more examples might show to be the best. It is undecided whether their answers are
-  /// worse than the baseline's, and their time is not shown to be longer than the best arm's.
+  /// Arms that more examples might show to be the best: it is undecided whether the answers of such
+  /// an arm are worse than the baseline's (QualityShown::open or unknown), and its time is not
+  /// shown to be longer than the best arm's.
   std::vector<const ArmFinding*> undecided;
 };
 

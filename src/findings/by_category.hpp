@@ -24,16 +24,16 @@ struct CategoryFinding {
   /// generated tokens divided by the sum of the jobs' times; NaN: there is no job, or the arm's
   /// batch size is above 1
   double tokens_per_second = 0;
-  Interval tokens_per_forward{};  ///< generated tokens per forward pass, over jobs
+  Interval tokens_per_forward{};  ///< generated tokens per forward pass; interval over jobs
   /// Name of a total -> finding, as in ArmFinding::scores, but the p-values are not adjusted. Empty
   /// if an arm of the comparison has an oracle.
   std::map<std::string_view, ScoreFinding> scores;
 };
 
 /// The findings of all arms, sorted by dataset, then by category (in alphabetical order), then by
-/// arm. If the examples of a job (a stack) have different categories, they count in `examples` and
-/// `scores`, but not in speeds. The ends of intervals over fewer than kFewestBlocks jobs or
-/// clusters are NaN. REQUIRES: `comparison` was computed from `measured`.
+/// arm. If the examples of a job (a stack) have different categories, these examples count in
+/// `examples` and `scores`, but not in speeds. The ends of intervals over fewer than kFewestBlocks
+/// jobs or clusters are NaN. REQUIRES: `comparison` was computed from `measured`.
 std::vector<CategoryFinding> by_category(const Comparison& comparison,
                                          const Measurements& measured);
 

@@ -23,9 +23,10 @@ struct ChosenLine {
   std::vector<std::pair<std::int64_t, Token>> rejected = {};
 };
 
-/// The lines of one answer: one line for a whole answer, or one line for each field with tokens.
-/// `answers`: all answers of the run. `answer`: one of them. `trace`: the trace of the answer's
-/// job; null: there is none.
+/// The lines of one answer. If the answer was generated as one stream of its own, the result is one
+/// line; otherwise, it is one line for each field with tokens. `answers`: all answers of the run.
+/// `answer`: an element of `answers`. `trace`: the trace of the answer's job; null: there is no
+/// trace.
 ///
 /// Without a trace, the passes are inferred from the job's histogram of tokens per pass
 /// (Counters::emitted). This is possible in two cases. In the first case, all lines began in the
@@ -36,8 +37,8 @@ struct ChosenLine {
 std::vector<ChosenLine> chosen_lines(const RunAnswers& answers, const Answered& answer,
                                      const Trace* trace);
 
-/// Loads the tokenizer of a network that a run used. None: its file does not exist any more, has
-/// changed since the run, or cannot be loaded.
+/// Loads the tokenizer of a network that a run used. None: the tokenizer's file does not exist any
+/// more, has changed since the run, or cannot be loaded.
 std::optional<Tokenizer> tokenizer_of(const ModelRow& model);
 
 }  // namespace pardec

@@ -25,11 +25,12 @@ namespace pardec {
 /// probability of 2 / 2^n: 50 % for two units, 3 % for six.
 inline constexpr std::int64_t kFewestBlocks = 6;
 
-/// Returns `interval`. The ends are replaced by NaN if `units` is below kFewestBlocks. `units`: the
+/// Returns `interval`, but with NaN as its ends if `units` is below kFewestBlocks. `units`: the
 /// number of blocks or clusters that the interval was computed from.
 Interval with_ends_of(Interval interval, std::int64_t units);
 
-/// ratio_of_totals over `blocks`. The ends are NaN if there are fewer than kFewestBlocks blocks.
+/// Computes ratio_of_totals over `blocks`, with its interval at level `confidence`. The ends are
+/// NaN if there are fewer than kFewestBlocks blocks.
 Interval interval_over(const std::vector<BlockPair>& blocks, double confidence);
 
 /// Settings of a comparison.
@@ -43,7 +44,7 @@ struct CompareOptions {
   /// machine. ArmDetails::allowed is computed for every machine, from `traced`. Empty: no rooflines
   /// are computed.
   std::vector<std::string> hardware;
-  std::vector<TraceWork> traced;  ///< traces of the same arms, possibly from another run
+  std::vector<TraceWork> traced;  ///< traced work of the same arms, possibly from another run
 };
 /// ConfigError: the confidence is not between 0 and 1 (exclusive), or the margin is negative or
 /// NaN.
@@ -54,7 +55,7 @@ struct Warning {
   std::string code;          ///< e.g. "hit_limit"; results/table.md lists all codes
   std::string dataset, arm;  ///< names; empty: the warning applies to all datasets or all arms
   std::string found;         ///< what was found, as text
-  /// what the finding means and what to do, the same for all arms; may be empty
+  /// what the finding means and what to do; may be empty
   std::string advice;
 };
 
@@ -67,12 +68,14 @@ struct Reached {
   bool short_of_it() const { return reached < 0.8 * asked; }
 };
 
-/// The baseline's total time divided by the method's total time, over the blocks that one process
-/// measured for both. The times of all repeats of a block are summed, so that all repeats of a
-/// block count as one block. The ends of an interval over fewer than kFewestBlocks blocks are NaN.
-/// A block in which one of the two arms was unusually slow is an outlier (robust_ratio_of_totals).
+/// The speedup of an arm, here called the method: the baseline's total time divided by the method's
+/// total time, over the blocks that one process measured for both arms. The times of all repeats of
+/// a block are summed, so that all repeats of a block count as one block. The ends of an interval
+/// over fewer than kFewestBlocks blocks are NaN. A block in which one of the two arms was unusually
+/// slow is an outlier (robust_ratio_of_totals).
 struct Speedup {
-  Interval ratio;                  ///< over all blocks; contains `without_outliers`
+  /// over all blocks; the interval is widened to cover the interval of `without_outliers`
+  Interval ratio;
   std::int64_t slow_baseline = 0;  ///< number of blocks in which the baseline was slow (outliers)
   std::int64_t slow_method = 0;    ///< number of blocks in which the method was slow (outliers)
   Interval without_outliers{};     ///< the ratio without the outliers
@@ -108,15 +111,16 @@ struct Percentiles {
   double p50, p95, p99;
 };
 
-/// Common measures of speed. NaN: not known, or not comparable between arms (see `speeds_of`). The
-/// first three are over the wall time of the measured blocks.
+/// Common measures of speed. NaN: not known, or not comparable between arms (see `speeds_of`).
+/// tokens_per_second, forwards_per_second and roofline_share are computed with the wall time of the
+/// measured blocks.
 struct Speeds {
   double tokens_per_second;    ///< generated tokens per second
   double forwards_per_second;  ///< forward passes of the network per second
   /// least time of the counted work on the hardware (least_seconds), divided by the measured time
   double roofline_share;
-  /// Prompt tokens divided by the time from the start of their job until the end of its first pass.
-  /// NaN unless the batch size is 1.
+  /// Prompt tokens of all jobs, divided by the sum of the times from a job's start until the end of
+  /// the job's first pass. NaN unless the batch size is 1.
   double prompt_tokens_per_second;
   /// from a job's start until its answers are complete; none: all jobs failed
   std::optional<Percentiles> latency;
@@ -166,7 +170,7 @@ struct Departure {
   std::int64_t without_gap;  ///< number of differing answers with an unknown gap
 };
 
-/// The value F1 of one attribute, over all product categories.
+/// The F1 score for the values of one attribute, over all product categories.
 struct AttributeFinding {
   std::string attribute;
   long values;  ///< number of scored answers whose reference has a value
@@ -197,10 +201,10 @@ struct ArmFinding {
   AnswerState state;
   /// none: the arm has no baseline, or no measured block in common with it
   std::optional<Speedup> speedup;
-  /// Share of the answers that equal the baseline's answers; NaN: no answer was compared. If the
-  /// arm has an oracle: share of the tokens at which the network's own choice equals the own choice
-  /// of the baseline's network (add_unforced); NaN: there is no baseline, or equal token ids mean
-  /// different tokens in the two networks (same_ids).
+  /// Without an oracle: the share of the compared answers that equal the baseline's answers. NaN:
+  /// no answer was compared. With an oracle: the share of the compared tokens for which the arm's
+  /// network and the baseline's network would themselves choose the same token (add_unforced). NaN:
+  /// there is no baseline, or equal token ids mean different tokens in the two networks (same_ids).
   double likeness = 0;
   /// IPPD's EM, the share of fields with the baseline's tokens (add_exact). NaN unless there is a
   /// baseline, equal token ids mean equal tokens in both networks (same_ids), and both arms ask for
@@ -218,9 +222,10 @@ struct ArmFinding {
 /// Further findings about an arm, for tables and figures.
 struct ArmDetails {
   Speeds speeds{};
-  /// none: traces of the same examples by both arms, or the sizes of their networks, are not known
+  /// none: the arm and its baseline have no traces of the same examples, or the size of a network
+  /// is not known
   std::optional<Allowed> allowed;
-  Interval tokens_per_forward{};             ///< generated tokens per forward pass, over jobs
+  Interval tokens_per_forward{};  ///< generated tokens per forward pass; interval over jobs
   std::vector<AttributeFinding> attributes;  ///< sorted by name; empty: values have no scores
   /// histogram: number of tokens that a forward pass added to an answer (0 or more) -> number of
   /// such passes
@@ -280,8 +285,8 @@ struct Comparison : Overview {
   std::vector<Uncomputed> uncomputed;  ///< empty if an arm has an oracle
   std::vector<JudgedShare> judged;     ///< judged_shares of all arms, in the order of `arms`
   /// The machines of the rooflines. `hardware`: the first entry of CompareOptions::hardware, once
-  /// for each dtype of the arms. `other_hardware`: for each dtype, the other entries in their
-  /// order.
+  /// for each dtype of the arms. `other_hardware`: the further entries of CompareOptions::hardware,
+  /// all of them for the first dtype, then for the next dtype.
   std::vector<Hardware> hardware, other_hardware;
   /// the machines of ArmDetails::allowed: a copy of CompareOptions::hardware; empty if no arm has
   /// ArmDetails::allowed
@@ -313,8 +318,8 @@ Measurements measurements_of(Store& store, const std::string& invocation);
 Overview overview(Store& store, const std::string& invocation, const CompareOptions& options = {});
 
 /// Computes a whole comparison. ConfigError: there is no such invocation; no arm has the label
-/// `options.baseline`; or the margin is so large that no score can differ by more. Errors about the
-/// hardware: see add_rooflines. REQUIRES: check_compare_options accepts `options`.
+/// `options.baseline`; or no score can differ by more than the margin. Errors about the hardware:
+/// see add_rooflines. REQUIRES: check_compare_options accepts `options`.
 Comparison compare(Store& store, const std::string& invocation, const CompareOptions& options = {});
 /// Computes a whole comparison from data that was already read. Errors and requirements: see the
 /// function without `measured`. REQUIRES: `measured` is measurements_of(store, invocation).

@@ -17,8 +17,9 @@ namespace pardec {
 struct CorpusFiles {
   /// folder that contains a folder for each dataset; empty: the project's samples
   std::string data_root;
-  std::string split;      ///< empty: all splits that exist
-  std::string tokenizer;  ///< a tokenizer.json or its folder; empty: the quickstart model's
+  std::string split;  ///< empty: all splits that exist
+  /// path of a tokenizer.json or of its folder; empty: the tokenizer of the quickstart network
+  std::string tokenizer;
 };
 
 /// Loads the splits of a dataset. Splits that load_dataset rejects with a ConfigError, e.g. because
@@ -47,21 +48,21 @@ struct Mean {
 
 /// Statistics of one split. `all_fields`: number of fields. `unanswerable`: number of annotated
 /// fields without a reference. `categories`: number of distinct categories. `fields`: mean number
-/// of fields of an example. `present`: mean number of fields of an example that have a reference.
-/// All other means are lengths in tokens:
+/// of fields in an example. `present`: mean number of fields with a reference in an example. All
+/// other means are lengths in tokens:
 ///   text         the text of an example
 ///   instruction  the part of a prompt before the example
-///   prompt       a whole prompt; of a conversation, the first prompt
+///   prompt       a whole prompt; in a conversation, only the first prompt counts
 ///   question     a field's question with its choices
 ///   asked        the part of a prompt that asks for one field
 ///   answer       a reference answer
-///   value        a value with a reference in the JSON answer
+///   value        a reference value in the JSON answer; absent values (null) do not count
 /// If the dataset is about attributes, the prompt asks for one JSON answer with all fields, and
 /// `question` and `asked` are NaN. Otherwise, each field has a prompt and an answer, and `value` is
 /// NaN.
 struct SplitStats {
   std::int64_t examples = 0, all_fields = 0, unanswerable = 0, categories = 0;
-  /// mean number of annotated attributes per category; NaN: the dataset is not about attributes
+  /// mean number of annotated attributes in a category; NaN: the dataset is not about attributes
   double attributes_per_category = std::nan("");
   Mean fields, present, text, instruction, prompt, question, asked, answer, value;
 };
@@ -70,9 +71,9 @@ struct SplitStats {
 SplitStats stats_of(const Dataset& dataset, const Protocol& protocol, const Tokenizer& tokenizer);
 
 /// How parallel the reference answers of a corpus are, counted as in Figure 1 of the ASPD paper: in
-/// tokens of text, without control tokens. The text of a branch is `TITLE: CONTENT`. The remaining
-/// tokens are the serial text, and the titles, which are listed once more before a group of
-/// branches.
+/// tokens of text, without control tokens. The text of a branch is `TITLE: CONTENT`. The tokens
+/// outside branches are the serial text and a second copy of each title, because the titles of a
+/// group of branches are also listed before the group.
 struct StructureStats {
   std::int64_t answers = 0;  ///< number of answers: the first reference of each field
   /// marked: number of answers with branches in ASPD's markup (parse_markup). by_rules: number of
@@ -87,17 +88,18 @@ struct StructureStats {
 StructureStats structure_of(const Dataset& dataset, const Tokenizer& tokenizer);
 
 /// The cost of attention for a dataset that is asked field by field: with prefix caching and
-/// PagedAttention (PC+PA), and with IPPD. The letters are those of the IPPD paper, appendix A.2: m
-/// is the number of questions of an example; p, c, x and y are the lengths in tokens of
-/// instruction, context, question and answer.
+/// PagedAttention (PC+PA), and with IPPD. The letters have the same meaning as in the IPPD paper,
+/// appendix A.2: m is the number of questions of an example; p, c, x and y are the lengths of
+/// instruction, context, question and answer in tokens.
 struct AttentionStats {
   std::int64_t examples = 0;
   Mean m, p, c, x, y;
   StagedCost pcpa, ippd;  ///< sums over all examples (pcpa_cost, ippd_cost)
 };
 /// Computes the cost for a dataset, with its reference answers. `contexts`: number of examples in a
-/// prompt of IPPD. If the wording names the category, these are examples of one category. The
-/// last prompts may have fewer. ConfigError: see make_job and make_pieces.
+/// prompt of IPPD. If the wording names the category, all examples in a prompt have the same
+/// category. The last prompt (of a category) may have fewer examples. ConfigError: see make_job and
+/// make_pieces.
 AttentionStats attention_of(const Dataset& dataset, const Protocol& protocol,
                             const Tokenizer& tokenizer, int contexts);
 
@@ -105,8 +107,8 @@ AttentionStats attention_of(const Dataset& dataset, const Protocol& protocol,
 /// one context in a prompt (attention_model.hpp). The decode_ members are for the step in which
 /// half of each answer, y / 2 tokens, is already decoded. FLOP factors are IPPD's FLOPs divided by
 /// PC+PA's FLOPs. The access ratio is PC+PA's memory accesses divided by IPPD's memory accesses.
-/// Intensities are FLOPs per memory access; pcpa_prefill_intensity is about a later question of a
-/// context, whose prefix is cached.
+/// Intensities are FLOPs per memory access. pcpa_prefill_intensity is about the prefill of any
+/// question but the first of a context: instruction and context are then already cached.
 struct AttentionRatios {
   double prefill_flop_factor, prefill_access_ratio, decode_flop_factor;
   double pcpa_prefill_intensity, ippd_prefill_intensity, pcpa_decode_intensity,

@@ -19,13 +19,13 @@ SpeedShown speed_shown(const ArmFinding& arm);
 /// The evidence about the quality of an arm's answers relative to its baseline's.
 enum class QualityShown {
   same,       ///< all answers equal the baseline's, as they must by construction; none failed
-  not_worse,  ///< by the first score of the dataset, with the comparison's margin
-  worse,
-  open,      ///< the interval of the difference allows both, or there is no interval
-  unknown,   ///< there is no difference of scores, or the arm has an oracle
-  noise,     ///< the network of the arm or of its baseline is untrained, so answers are noise
-  broken,    ///< most answers of the arm or of its baseline are unusable
-  baseline,  ///< the arm has no baseline
+  not_worse,  ///< by first_score(), with the comparison's margin (ScoreFinding::verdict)
+  worse,      ///< by the same score and margin
+  open,       ///< neither `not_worse` nor `worse` is shown (ScoreFinding::Verdict::open)
+  unknown,    ///< there is no difference of scores, or the arm has an oracle
+  noise,      ///< the network of the arm or of its baseline is untrained, so answers are noise
+  broken,     ///< most answers of the arm or of its baseline are unusable
+  baseline,   ///< the arm has no baseline
 };
 /// `comparison`: the comparison to which `arm` belongs.
 QualityShown quality_shown(const Overview& comparison, const ArmFinding& arm);

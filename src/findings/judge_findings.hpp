@@ -50,9 +50,12 @@ struct JudgedArm {
   /// The ends are NaN if the items belong to fewer than kFewestBlocks clusters.
   Interval score;
   std::map<std::string, std::int64_t> classes;  ///< label -> number of items with this verdict
-  std::optional<JudgeCounts> rates;             ///< none: the protocol is not `five-classes`
-  std::optional<Outcomes> outcomes;             ///< none: the items are not pairs
-  std::optional<PositionBias> bias;             ///< only for pairs that a network judged
+  /// counts of the five labels; none: the protocol is not `five-classes`
+  std::optional<JudgeCounts> rates;
+  std::optional<Outcomes> outcomes;  ///< outcomes of the pairs; none: the items are not pairs
+  /// influence of the order in which the answers of a pair were shown; none: the items are not
+  /// pairs, or a person judged them
+  std::optional<PositionBias> bias;
   /// win rate, adjusted for differences between the lengths of the two answers in characters
   /// (length_adjusted_win_rate); NaN: fewer than kFewestBlocks clusters; none: the items are not
   /// pairs
@@ -99,12 +102,12 @@ inline constexpr std::size_t kMostReasons = 6;
 struct JudgeFindings {
   std::vector<JudgedArm> arms;
   std::vector<WithoutVerdict> without;  ///< in the order of `arms`; the most frequent reason first
-  /// for all arms: the judged shares, which `compare`, `report` and claims use, too
+  /// judged_shares of all arms; `compare`, `report` and the tests of claims use the same values
   std::vector<JudgedShare> compared;
-  /// for each pair of judges with verdicts on the same items; if a person and a network are a pair,
-  /// the person is `first`
+  /// one entry for each pair of judges that have verdicts on the same items under a protocol; if
+  /// only one of the two judges is a person, the person is `first`
   std::vector<JudgesAgreement> judges;
-  /// for each dataset, judge and protocol with verdicts on pairs of at least three arms
+  /// one entry for each dataset, judge and protocol with verdicts on pairs of at least three arms
   std::vector<ArmStrengths> strengths;
 };
 

@@ -18,10 +18,12 @@ struct JudgedShare {
   /// Names of the judge and of the protocol. For pairs, the text of the protocol also names the
   /// baseline.
   std::string judge, protocol;
-  std::vector<std::string> others;  ///< names of the arm's other judges, including people
-  std::string_view total;           ///< name of the judged metric's first total
-  /// `scored`: number of items with a score. The others count the items without a score, by the
-  /// state of a vote on the item (VoteState).
+  /// names of the other judges (networks or people) whose verdicts are stored for this metric;
+  /// these verdicts are not in the score
+  std::vector<std::string> others;
+  std::string_view total;  ///< name of the judged metric's first total
+  /// `scored`: number of items with a score. `refused`, `unscored` and `errors`: number of items
+  /// without a score, by the state of the item's first vote without a verdict (VoteState).
   std::int64_t scored = 0, refused = 0, unscored = 0, errors = 0;
   /// Number of all items. Some items are in none of the other counts: items that were not judged,
   /// items of failed answers, and items whose verdict is a label without a numeric value.

@@ -28,7 +28,7 @@ NetworkSize size_of_network(const std::filesystem::path& model, Dtype dtype);
 Hardware read_hardware(const std::string& which, Dtype dtype);
 
 /// The NAME in experiments/hardware for a GPU. `gpu`: the name that the GPU's driver reports, e.g.
-/// "NVIDIA H100 80GB HBM3". NAME is one of its words in lower case, e.g. "h100". Empty: there is no
+/// "NVIDIA H100 80GB HBM3". NAME is a word of `gpu` in lower case, e.g. "h100". Empty: there is no
 /// file for this GPU.
 std::string hardware_of_gpu(const std::string& gpu);
 
@@ -52,7 +52,8 @@ struct TraceWork {
   std::string group;               ///< Trace::group of all these traces
 };
 /// Adds the work of a trace to the entry of its group. If there is no such entry, or if the trace
-/// has no group, appends an entry. Rows that several forks inherit from one prefix count once.
+/// has no group, appends an entry. If the trace of a fork is added to an existing entry, the rows
+/// that the fork inherited (Trace::inherited) are left out, because the entry already has them.
 void add_work(std::vector<TraceWork>& works, const Trace& trace);
 /// The work of the traces in a file written by `--trace`. Errors: see each_trace.
 std::vector<TraceWork> read_works(const std::filesystem::path& file);
@@ -88,7 +89,7 @@ struct ArmRoofline {
 /// The bounds of all arms, in the order in which they appear in the traces.
 struct Roofline {
   std::vector<std::vector<ArmRoofline>> by_machine;  ///< [machine][arm]
-  bool has_baseline = false;                         ///< whether a trace is of the baseline
+  bool has_baseline = false;                         ///< whether the baseline has a trace
   /// labels of the arms that were traced on other examples than the baseline
   std::vector<std::string> other_examples;
   /// labels of the arms with drafting passes that are in no trace

@@ -13,8 +13,8 @@ struct RunListFilter {
   std::string dataset;
   std::string model;    ///< a part of the network's path, or a prefix of its hash
   std::string decoder;  ///< name of an arm's decoder, or label of an arm
-  /// Only runs that started at this time or later. The beginning of an ISO 8601 time in UTC, from
-  /// the year on, e.g. 2026-01-31 or 2026-01-31T18:00.
+  /// Only runs that started at this time or later match. The text is the beginning of an ISO 8601
+  /// time in UTC, from the year on, e.g. 2026-01-31 or 2026-01-31T18:00.
   std::string since;
 };
 
@@ -40,7 +40,7 @@ struct ListedRun {
   /// name of the first score of `dataset` that `arm` has (headline_score); empty: `arm` has none of
   /// these scores, or has an oracle
   std::string_view score_name;
-  std::optional<double> score;  ///< its value for `arm`; none: not known
+  std::optional<double> score;  ///< value of this score for `arm`; none: not known
 };
 
 /// Describes one invocation. `invocation`: its whole id. ConfigError: there is no such invocation.
@@ -66,8 +66,9 @@ struct AcrossRow {
   /// This score minus the score of the same arm in the first invocation. None: this is the first
   /// invocation, the first invocation lacks the arm or the score, or the dataset's files differ.
   std::optional<Interval> difference;
-  /// Share of the answers that equal the answers of the same arm in the first invocation. None:
-  /// this is the first invocation, or the first invocation has no answers to the same examples.
+  /// Share of the answers that equal the answers of the same arm in the first invocation. Failed
+  /// answers do not count. None: this is the first invocation, or the first invocation has no
+  /// answers to the same examples.
   std::optional<double> identical;
 };
 
@@ -95,9 +96,9 @@ struct AcrossRuns {
   /// One entry for each arm that has a speedup with an interval in at least two invocations. Only
   /// invocations without `differences` are combined.
   std::vector<Sittings> sittings;
-  /// For each invocation: a list of texts about the settings and machines that differ from those of
-  /// the first invocation, e.g. "threads: 1, now 2". If only some arms differ, the text begins with
-  /// their datasets and labels.
+  /// For each invocation: a list of texts about the differences in settings and machines between
+  /// the first invocation and this invocation, e.g. "threads: 1, now 2". If only some arms differ,
+  /// the text begins with the datasets and labels of these arms.
   std::vector<std::vector<std::string>> differences;
 };
 

@@ -23,10 +23,11 @@ std::vector<std::string_view> totals_from_text(const std::vector<RunSummary>& ru
 void add_asked_for(std::vector<std::string_view>& totals, const RunSummary& run,
                    const ScoreTable& scores);
 
-/// The metrics that only the verbs `judge` and `score` compute, and for which at least one arm with
-/// answers has no score yet. These metrics are in a dataset's list of scores, and need a judge or
-/// run the answer's code. All metrics of a dataset that need a judge form one entry. Such an entry
-/// is left out if each arm has a score of at least one of these metrics.
+/// The metrics for which at least one arm with answers has no score yet. Only metrics in a
+/// dataset's list of scores that the verbs `judge` and `score` compute are considered: metrics that
+/// need a judge, and metrics that run the code in an answer. All metrics of a dataset that need a
+/// judge form one entry. This entry is left out if each arm has a score of at least one of these
+/// metrics.
 std::vector<Uncomputed> uncomputed_in(const std::vector<ArmFinding>& arms);
 
 /// The first name in the dataset's list of scores for which the arm has a score; empty: none.

@@ -44,13 +44,14 @@ bool is_within(const Interval& ratio, double share);
 ///     field, too
 Speeds speeds_of(const ArmFinding& arm, const ArmFinding* baseline, const RunFigures& figures);
 
-/// Whether both runs generate the same ids by construction: they have the same network and the same
-/// form of prompts, are greedy, and their decoders are `ar` or exact (DecoderEntry::exact).
+/// Whether both runs generate the same ids by construction. This is so if both runs have the same
+/// network and the same form of prompts, if both are greedy, and if the decoder of each run is `ar`
+/// or exact (DecoderEntry::exact).
 /// ConfigError: a decoder is unknown.
 bool same_by_construction(const RunRow& run, const RunRow& other);
 
-/// Whether same_by_construction holds, every answer was compared with the baseline's answer and
-/// equals it, no answer failed, and `run` has no oracle. ConfigError: see same_by_construction.
+/// Whether same_by_construction holds, `run` has no oracle, no answer failed, and every answer was
+/// compared with the baseline's answer and found equal. ConfigError: see same_by_construction.
 bool gave_same_answers(const RunSummary& run, const RunRow& baseline);
 
 /// Whether both arms ask for one field at a time (form value), and `run` has no oracle. Only then

@@ -5,8 +5,8 @@
 
 namespace pardec {
 
-/// If the mean length of an arm's answers differs from the baseline's by more than this share,
-/// their times are not for the same amount of work (warning `lengths`).
+/// If the mean length of an arm's answers differs from the baseline's by more than this share, the
+/// times of the two arms are not for the same amount of work (warning `lengths`).
 inline constexpr double kSameLength = 0.1;
 
 /// The warnings about all arms of a comparison (results/table.md lists the codes). Warnings that

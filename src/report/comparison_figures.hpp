@@ -15,9 +15,9 @@ struct NamedFigure {
 
 /// The figures of a comparison, in this order:
 ///   - the speedups
-///   - for each baseline: the headline score over the speedup, with the Pareto front
+///   - for each baseline: the arms' headline scores against their speedups, with the Pareto front
 ///   - the throughput: examples per second
-///   - the tokens per forward pass
+///   - the generated tokens per forward pass of a job
 ///   - for each dataset: a histogram of the tokens that a forward pass adds to an answer
 ///   - for each dataset with attributes: F1 of the most frequent attributes
 /// Figures without data are left out. REQUIRES: the comparison has at least one arm.

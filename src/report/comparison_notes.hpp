@@ -54,9 +54,9 @@ void add_added_baseline_notes(Table& table, const Comparison& comparison);
 /// Adds notes that explain the shares of the roofline and the largest possible speedups, and name
 /// the machines. Adds nothing if no machine was requested (CompareOptions::hardware).
 void add_roofline_notes(Table& table, const Comparison& comparison);
-/// Notes about judged scores: the judge, each arm's number of verdicts, and the names of other
-/// judges, whose verdicts are not in the table. There is one
-/// note for each metric, dataset, judge and protocol, about all arms.
+/// Notes about judged scores: the judge, the number of verdicts on each arm, and the names of other
+/// judges, whose verdicts are not in the table. There is one note, about all arms, for each metric,
+/// dataset, judge and protocol.
 std::vector<std::string> judged_notes(const std::vector<JudgedShare>& judged);
 /// Adds judged_notes, and notes about metrics that were not computed yet (Comparison::uncomputed),
 /// with the command that computes them.

@@ -31,9 +31,9 @@ Table matrix_table(const Comparison& comparison);
 /// each entry of `findings`. REQUIRES: `findings` is the result of by_category for `comparison`.
 Table category_table(const Comparison& comparison, const std::vector<CategoryFinding>& findings);
 
-/// A table of the tokens that each arm computed, generated and cached, and of its seconds. If the
-/// first account has a price (ArmAccount::usd_per_thousand), the table has a column of prices.
-/// REQUIRES: `accounts` is not empty; either all accounts have a price, or none has one.
+/// A table of the tokens that each arm computed, generated and cached, and of the arm's time in
+/// seconds. If the first account has a price (ArmAccount::usd_per_thousand), the table has a column
+/// of prices. REQUIRES: `accounts` is not empty; either all accounts have a price, or none has one.
 Table accounting_table(const std::vector<ArmAccount>& accounts);
 
 /// A table of the answers in `answers.first`, with a note about DifferingAnswers::count.

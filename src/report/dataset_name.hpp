@@ -15,7 +15,7 @@ std::string shown_name(const Dataset& dataset);
 std::string shown_name(const DatasetRow& dataset);
 
 /// The columns that identify the dataset of a row. In csv and json, these are the plain name,
-/// whether the data are the project's own sample, and whether they are a stand-in.
+/// whether the data are the project's own sample, and whether the data are a stand-in.
 std::vector<Column> dataset_columns();
 /// The cells of a dataset in the columns of dataset_columns().
 std::vector<Cell> dataset_cells(const Dataset& dataset);

@@ -85,14 +85,18 @@ std::string gnuplot_script(const Figure& figure, FigureFormat format);
 bool can_draw();
 
 /// Draws the figure, and returns the bytes of the image. Leaves no files. ConfigError: gnuplot is
-/// missing; the message says what to install. RunError: gnuplot cannot be started or fails; or see
-/// run_child.
+/// missing; the message says what to install. RunError: gnuplot cannot be started, or fails. Other
+/// causes of a RunError: see run_child.
 std::string draw(const Figure& figure, FigureFormat format);
 
-/// Prepares an SVG from `draw` for an HTML page: removes the prologue, puts `prefix` before its ids
-/// so that the ids of several figures differ, replaces its colours by CSS variables of the page
-/// (--ink, --rule, --series-0 ...), sets a minimum width that keeps texts readable, and adds
-/// `description` for screen readers. Returns an empty text if `svg` has no <svg> element.
+/// Prepares an SVG from `draw` for an HTML page, and returns the result:
+///   - The text before the <svg> element is removed.
+///   - `prefix` is put before each id, so that the ids of several figures differ.
+///   - Colours are replaced by CSS variables of the page (--ink, --rule, --series-0 ...).
+///   - A minimum width keeps texts readable.
+///   - `description` is added for screen readers.
+///
+/// The result is empty if `svg` has no <svg> element.
 std::string inline_svg(std::string svg, std::string_view prefix, std::string_view description);
 
 }  // namespace pardec

@@ -12,7 +12,7 @@ namespace pardec {
 /// A number in large type at the top of the page, e.g. a speedup.
 struct Highlight {
   std::string value, range;         ///< e.g. "2.46×" and "[2.40, 2.49]"
-  std::string label;                ///< meaning of the number
+  std::string label;                ///< what the number is
   std::vector<std::string> beside;  ///< facts shown next to the number, e.g. "identical 97.1 %"
 };
 
@@ -65,13 +65,14 @@ struct ReportField {
 struct ReportValue {
   std::string text;  ///< empty: the arm says that the value is absent
   Correctness correctness = Correctness::unknown;
-  bool differs = false;  ///< whether it differs from the baseline's answer
+  bool differs = false;  ///< whether this value differs from the baseline's value
 };
 
 /// The tokens of a whole answer or of one field, in order (ChosenLine).
 struct TokenLine {
-  std::string field;               ///< name of the field; empty: the whole answer
-  std::vector<std::string> texts;  ///< text of each token; "#ID": the token is not known
+  std::string field;  ///< name of the field; empty: the whole answer
+  /// text of each token; "#ID" if there is no tokenizer, or if it has no token with this id
+  std::vector<std::string> texts;
   /// For each token: the number of the job's forward pass that chose the token, counted from 1.
   /// Empty: not known.
   std::vector<std::int64_t> passes;
@@ -87,7 +88,7 @@ struct ReportAnswer {
   std::string stop;                 ///< what ended the answer, e.g. "eos" or "limit"
   std::string error;                ///< why the answer failed; empty: it did not fail
   std::vector<std::string> scores;  ///< e.g. "ROUGE L 0.412"
-  bool differs = false;             ///< whether it differs from the baseline's answer
+  bool differs = false;             ///< whether the answer differs from the baseline's answer
   bool limit = false;               ///< whether the answer or one of its fields was cut at a limit
   bool unparsed = false;            ///< whether the values could not be read from the text
   /// one for each entry of ReportExample::fields; empty: the answer failed
@@ -144,10 +145,10 @@ struct Report {
     std::vector<std::string> more;
   };
   std::vector<Advice> advice;
-  /// the speedup of the recommended arm (Headline::best) of each dataset that has one
+  /// for each dataset with a recommended arm (Headline::best): the speedup of this arm
   std::vector<Highlight> highlights;
   /// Verdicts on claims of papers, then the papers' tables with the printed and the measured
-  /// numbers (reproduction_tables). They are the first tables of the page.
+  /// numbers (reproduction_tables). These tables come before all other tables of the page.
   std::vector<ReportTable> claims;
   std::vector<ReportTable> tables;  ///< the first table is above the figures, the others are below
   std::vector<ReportFigure> figures;

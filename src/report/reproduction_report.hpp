@@ -22,9 +22,9 @@ void add_items(Report& report, const std::vector<ReproducedItem>& items);
 /// Builds the page with the results of `reproduce` for some items.
 class ReproductionReport {
  public:
-  /// Adds the figures and facts of a run that measured items. If several items share a run, this
-  /// may be called for each of them: the run is added once. REQUIRES: the comparison has at least
-  /// one arm.
+  /// Adds the figures and facts of a run that measured items. A run that was added already
+  /// (Overview::invocation) is not added again, so the caller may call this function for each item,
+  /// even if several items share a run. REQUIRES: the comparison has at least one arm.
   void add_run(const Comparison& comparison);
   /// The finished page. The figures of the items come before the figures of the runs. Errors: see
   /// add_figures.

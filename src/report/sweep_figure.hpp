@@ -9,8 +9,8 @@ namespace pardec {
 /// Selects the figure that the verb `plot` draws.
 struct Sweep {
   /// What is on the horizontal axis: batch_size, cache_blocks, seed, or DECODER.OPTION (an option
-  /// that is a number), e.g. hpd.k_max; or date (the start of a run), or checkpoint (the number of
-  /// updates of the network's training).
+  /// that is a number), e.g. hpd.k_max; or date (the time at which a run started), or checkpoint
+  /// (the number of updates in the network's training).
   std::string x;
   std::string y;  ///< key of a column of numbers in comparison_table, e.g. speedup
   /// names the invocation that is drawn (find_invocation); empty: several are drawn, see

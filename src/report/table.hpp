@@ -74,7 +74,7 @@ struct Table {
   /// A reason to distrust a number of the table. Warnings are printed before the notes.
   struct Warning {
     std::string code;          ///< the kind of warning
-    std::string dataset, arm;  ///< empty: not about one dataset, or not about one arm
+    std::string dataset, arm;  ///< names; empty: the warning is not about a single dataset or arm
     std::string found;         ///< what was found
     std::string advice = {};   ///< what the finding means and what to do; may be empty
 

@@ -18,7 +18,8 @@ struct BoundSetting {
   struct Network {
     std::string name;  ///< for the names of places
     NetworkSize size;
-    std::optional<NetworkSize> draft;  ///< size of the draft network; none: there is none
+    /// size of the draft network; none: arms with a draft network have no bound for this network
+    std::optional<NetworkSize> draft;
   };
   std::vector<Network> networks;
   std::vector<Hardware> machines;
@@ -42,14 +43,14 @@ struct BoundSetting {
 ///   rows_per_pass       computed rows per pass
 ///   length              generated tokens per example
 ///
-/// A speed is an upper bound. An arm's speed divided by the baseline's speed is an upper bound too,
-/// under the assumption about BoundSetting::baseline. Then the baseline's speed divided by an arm's
-/// speed is a lower bound. All other ratios of speeds, and all differences of speeds, are neither
-/// upper nor lower bounds (Standing::nothing). Counts from the traces, e.g. tokens_per_forward, are
-/// estimates of the quantity itself.
+/// A speed is an upper bound. Two kinds of ratios are bounds under the assumption about
+/// BoundSetting::baseline: an arm's speed divided by the baseline's speed is an upper bound, and
+/// the baseline's speed divided by an arm's speed is a lower bound. All other ratios of speeds, and
+/// all differences of speeds, are neither upper nor lower bounds (Standing::nothing). Counts from
+/// the traces, e.g. tokens_per_forward, are estimates of the quantity itself.
 ///
-/// Intervals are jackknife intervals over units, and need at least kFewestBlocks units. A unit is
-/// an example, or all examples that some arm put into the same prompt.
+/// Intervals are jackknife intervals over units, and need at least kFewestBlocks units. A unit is a
+/// set of examples: examples that at least one arm put into the same prompt belong to one unit.
 class BoundEvidence : public Evidence {
  public:
   /// `traces`: name of a dataset -> traces of all arms. `lacking`: the arms and datasets that could

@@ -14,7 +14,7 @@ struct ClaimFinding {
   /// One measured quantity that the claim is about, e.g. on one dataset.
   struct Part {
     std::string label;  ///< e.g. "squad", "squad, code", "k5 > k2"; unique among the parts
-    std::string rule;   ///< what the claim says of `measured`, as text, e.g. "above 1"
+    std::string rule;   ///< what the claim says about `measured`, as text, e.g. "above 1"
     Measured measured;  ///< for order, trend and optimum: the quotient of two points
     ClaimVerdict verdict = ClaimVerdict::open;
     /// the counts of equal answers; none: the test is not ClaimTest::Kind::identity
@@ -29,8 +29,9 @@ struct ClaimFinding {
   ClaimVerdict verdict;
   Qualifiers qualifiers;
   std::vector<Part> parts;
-  std::vector<std::string> lacks;  ///< for parts that could not be measured: what is missing
-  std::vector<Caveat> caveats;     ///< the warnings about the numbers, without duplicates
+  /// what is missing for the parts that could not be measured, without duplicates
+  std::vector<std::string> lacks;
+  std::vector<Caveat> caveats;  ///< the warnings about the numbers, without duplicates
   /// Why a test is open although parts of the test are refuted: the passes of these parts are too
   /// large (ClaimTest::below_balance). Empty: there is no such test.
   std::string note;

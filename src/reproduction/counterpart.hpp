@@ -12,7 +12,8 @@ namespace pardec {
 /// A measured quantity that corresponds to a printed number: the printed number is compared with
 /// `times` * quantity + `plus`.
 struct Counterpart {
-  std::vector<std::string> datasets;    ///< if there are several: their mean is compared
+  /// if there are several datasets: the mean of their quantities is compared
+  std::vector<std::string> datasets;
   std::vector<std::string> categories;  ///< measured together; empty: all categories
   std::string metric;
   /// The arms whose quantity is measured. If ArmPair::over is not empty, the quantity of `arm` is

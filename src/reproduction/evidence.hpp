@@ -60,8 +60,9 @@ struct LoadWindow {
 };
 
 /// Divides blocks into windows of 3 seconds, as in Figure 5 of the APAR paper. `blocks`: the loads
-/// of blocks (Store::loads_of). The windows do not cover the first third of a block, the time after
-/// the last moment in which a job waited, and a remainder that is shorter than a window.
+/// of blocks (Store::loads_of). Three parts of a block are in no window: the first third of its
+/// time, the time after the last moment in which a job waited, and a remainder that is shorter than
+/// a window.
 std::vector<LoadWindow> load_windows(const std::vector<Json>& blocks);
 
 /// A source of measurements. Arms are given by their labels. experiments/papers/README.md lists the
@@ -109,8 +110,8 @@ class Evidence {
                                      const std::string& /*metric*/) const {
     return {};
   }
-  /// The load of an arm in windows of time (load_windows). Empty: it was not measured, or no window
-  /// is left.
+  /// The load of an arm in windows of time (load_windows). Empty: the load was not measured, or
+  /// load_windows finds no window.
   virtual std::vector<LoadWindow> load(const std::string& /*place*/,
                                        const std::string& /*arm*/) const {
     return {};
@@ -133,8 +134,8 @@ class Evidence {
 
 /// The arms and datasets that were not run.
 struct Lacking {
-  /// Label of an arm, or name of a dataset -> text about what is missing, e.g. a network. An entry
-  /// with an empty dataset name is about all datasets.
+  /// `arms`: label of an arm -> what is missing, as text, e.g. a network. `datasets`: name of a
+  /// dataset -> what is missing, as text; an entry with an empty name is about all datasets.
   std::map<std::string, std::string> arms, datasets;
   /// What is missing for the scale's baseline; empty: nothing. If the baseline is missing, no other
   /// arm takes its place.
@@ -205,14 +206,15 @@ class StoredRun {
 
 /// Evidence from a stored invocation. A metric without values for single answers or jobs, e.g.
 /// `latency`, has no difference, and its ratio is the quotient of the two levels. Two kinds of arms
-/// have no values, because their answers say nothing about their decoder: arms of which most
-/// answers are unusable (ArmFinding::broken), and arms with an untrained network and no oracle.
+/// without an oracle have no values, because answers of such arms say nothing about the decoder:
+/// arms with an untrained network, and arms of which most answers are unusable
+/// (ArmFinding::broken).
 class StoredEvidence : public Evidence {
  public:
   /// `lacking`: what was not run. `smaller`: whether the networks are smaller than the paper's, or
   /// only some of the paper's examples were run. `balance`: see Evidence::balance. `warnings`:
-  /// warnings in addition to those of the comparison. `meant`: codes of the warnings whose effect
-  /// the scale is meant to show; these warnings make no number unfit.
+  /// warnings in addition to the warnings of the comparison. `meant`: codes of the warnings whose
+  /// effect the scale is meant to show; these warnings make no number unfit (Effect::beside).
   StoredEvidence(std::shared_ptr<const StoredRun> run, Lacking lacking, bool smaller,
                  double balance, std::vector<Warning> warnings = {},
                  std::set<std::string> meant = {});

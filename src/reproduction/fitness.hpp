@@ -39,7 +39,7 @@ enum class Effect {
   undisturbed,  ///< the number can decide if MeasuredView::undisturbed gives the same decision
   by_token,     ///< the number can decide if MeasuredView::by_token gives the same decision
 };
-/// A text for readers.
+/// The effect in words, e.g. "unfit if the ratio per token disagrees".
 std::string_view name(Effect effect);
 /// The effect of a warning on a quantity. `code`: a code in results/table.md; for unknown codes,
 /// the effect is Effect::beside.
@@ -57,7 +57,7 @@ struct Caveat {
 /// two arms. Arms that were not run have no warnings. Warnings with Effect::none are left out. The
 /// effect is effect_of the warning, except for some arms (experiments/papers/README.md,
 /// "Exceptions"): for example, warnings about training have no effect on forced answers. `more`:
-/// warnings in addition to those of the comparison.
+/// warnings in addition to the warnings of the comparison.
 std::vector<Caveat> caveats_of(const Overview& comparison, const std::string& dataset,
                                const std::vector<std::string>& arms, std::string_view metric,
                                const std::vector<Warning>& more = {});

@@ -16,8 +16,8 @@ using StoredVerdicts = std::map<std::string, std::map<std::string, ClaimFinding>
 
 /// The verdicts on claims, from the runs in the database `db`. Empty: the file does not exist. For
 /// each work (work_of), the verdicts come from the newest invocation that could test at least one
-/// claim. Older invocations of this work are not used. A claim may be tested by several works, at
-/// different scales. The result then has the newest of its verdicts that are not
+/// claim. Older invocations of this work are not used. If several works test the same claim, at
+/// different scales, the result has the newest verdict on this claim that is not
 /// ClaimVerdict::not_testable. StoreError: the file cannot be read.
 StoredVerdicts stored_verdicts(const PaperCatalogue& papers, const std::string& db);
 
@@ -33,9 +33,9 @@ std::vector<const PaperItem*> chosen_items(const PaperCatalogue& papers, const s
 std::vector<const PaperItem*> items_of_shard(const std::vector<const PaperItem*>& items,
                                              const std::string& scale, const Shard& shard);
 
-/// Checks the labels in options.models and options.services. ConfigError: options.models has a
-/// label that is no network of these items at options.scale, or options.services has a label that
-/// is no arm for a service.
+/// Checks the labels in options.models and options.services. ConfigError: a label in options.models
+/// belongs to no network of these items at options.scale, or a label in options.services belongs to
+/// no arm that a service answers.
 void check_labels(const std::vector<const PaperItem*>& items, const ReproduceOptions& options);
 
 }  // namespace pardec

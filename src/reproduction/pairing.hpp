@@ -21,8 +21,8 @@ struct QuantityPart {
 };
 
 /// The parts of two arms for the answers that both have. Answers that one arm generated in one job
-/// (a stack of examples) stay together: if the other arm lacks one of them, all of them are left
-/// out of both arms. Repeated answers count as one answer, with their mean.
+/// (a stack of examples) stay together: if the other arm lacks one of these answers, all of
+/// them are left out of both arms. Repeated answers count as one answer, with their mean.
 struct PairedParts {
   std::vector<ScorePart> arm, other;  ///< ScorePart::cluster: number of the unit, from 0
   /// Number of units. A unit is a cluster; clusters that share a job are one unit.

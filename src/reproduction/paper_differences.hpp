@@ -36,7 +36,7 @@ struct Difference {
 };
 
 /// Whether a network of the run has less than 90 % of the parameters of the paper's network, or
-/// only some of the examples were run.
+/// only some of the paper's examples were run.
 bool is_smaller(const PaperItem& item, const Overview& comparison);
 
 /// Warnings with code `untaught`, one for each arm whose network was trained with other settings

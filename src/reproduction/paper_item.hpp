@@ -220,7 +220,7 @@ const PaperItem& find_item(const PaperCatalogue& papers, const std::string& pape
                            const std::string& item);
 /// The numbers of a published table about datasets: dataset -> object {quantity: number}. `table`:
 /// the item's file in experiments/papers, e.g. "ippd/table1.json". Errors: see read_paper_item.
-/// REQUIRES: the keys of the table are a dataset and a quantity.
+/// REQUIRES: the keys of the table (Published::keys) are a dataset and a quantity, in this order.
 std::map<std::string, Json> published_rows(const std::string& table);
 /// The short names of the papers, e.g. "ippd". They are the names of folders in experiments/papers.
 std::vector<std::string> paper_names();

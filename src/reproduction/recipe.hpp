@@ -31,7 +31,9 @@ struct Recipe {
   /// (TrainingChoice::data_root)
   std::string root;
   std::vector<std::string> made_by;  ///< commands that create the data
-  Json flags;                        ///< further flags of `train`: name -> value
+  /// further flags of `train`: a JSON object that maps names (without --) to values; true: a flag
+  /// without a value
+  Json flags;
   std::uint64_t seed = 1;
   double minutes = 0;  ///< expected training time on one core
   /// validation loss at the end of an earlier training run with this recipe; none: not known

@@ -24,7 +24,8 @@ struct RehearsedNetwork {
   /// used only as an adapter
   std::string shape;
   std::int64_t parameters = 0;  ///< parameters of the real network; 0: unknown
-  /// size of the real network's weights in the scale's dtype; 0: unknown
+  /// size of the real network's weights in bytes, in the dtype of ReproduceOptions or, if that is
+  /// empty, of the scale; 0: unknown
   std::int64_t bytes = 0;
 };
 
@@ -55,8 +56,8 @@ struct Rehearsal {
 class Rehearsals {
  public:
   /// Performs the dry run of an item. The run has its own database, and asks no judge and no
-  /// service. The options `db`, `judge`, `effort` and `errors_lack` are ignored. `limit` has no
-  /// effect on the dry run; Rehearsal::limit repeats it. Errors of the run are thrown: see
+  /// service. The options `db`, `judge`, `effort` and `errors_lack` are ignored. `limit` does not
+  /// change the dry run; it is only copied to Rehearsal::limit. Errors of the run are thrown: see
   /// reproduce() and load_dataset.
   ///
   /// A network is synthesised from the config in the scale's `shapes`, or from the config in the

@@ -26,8 +26,8 @@ class Group;  // src/group/group.hpp
 
 /// Limits on the work for one item.
 struct Effort {
-  /// False: nothing is run. Results then come only from stored runs, of any commit of the program,
-  /// and from traces for bounds that were made for other items.
+  /// False: nothing is run. The results come only from stored runs, of any commit of the program,
+  /// and from traces that this process has already made for the bounds of other items (MadeBounds).
   bool runs = true;
   std::optional<double> seconds = std::nullopt;  ///< time limit of a run; none: no limit
 };
@@ -49,7 +49,7 @@ struct ReproduceOptions {
   std::string db = "results/pardec.sqlite";  ///< runs in this database are not repeated
   bool create_folders = false;               ///< whether to create folders for the database
   std::string data_root;  ///< folder with a folder for each dataset; empty: the project's samples
-  std::string dtype;      ///< replaces the dtype in the item's file; empty: keeps it
+  std::string dtype;      ///< replaces the dtype in the item's file; empty: no replacement
   std::string device;     ///< for runs and training runs; empty: as in the item's file
   std::vector<GivenNetwork> models;  ///< if several entries have the same label, the first counts
   /// The services for arms that a service answers. An arm without its service is reported as
@@ -57,15 +57,16 @@ struct ReproduceOptions {
   std::vector<GivenService> services;
   /// number of examples of each dataset; 0: all; none: as in the item's file
   std::optional<std::int64_t> limit;
-  std::optional<chat::ServiceSpec> judge;  ///< for claims that need a judge; none: ask no judge
-  int threads = 0;                         ///< CPU threads; 0: all cores
+  /// the judge to ask for claims that need a judge; none: no judge is asked
+  std::optional<chat::ServiceSpec> judge;
+  int threads = 0;  ///< CPU threads; 0: all cores
   Effort effort;
   /// True: errors of a run are reported in ClaimFinding::lacks. False: they are thrown.
   bool errors_lack = false;
   std::stop_token stop;  ///< interrupts a run so that it can be resumed
   ProgressStyle progress = ProgressStyle::none;
   Notes notes;
-  std::vector<std::string> argv;  ///< recorded in the runs
+  std::vector<std::string> argv;  ///< the command line, which is stored with the runs
   /// Processes that share the runs, see ExecuteOptions::group. Null: this process alone.
   Group* group = nullptr;
 };
@@ -74,13 +75,14 @@ struct ReproduceOptions {
 struct Reproduction {
   const PaperItem* item;
   std::string scale;
-  std::vector<std::string> arms;         ///< labels of the scale's arms
-  std::string baseline;                  ///< label of an arm; empty: each arm has its own baseline
-  std::vector<Difference> differs;       ///< differences from the paper's measurement
-  std::unique_ptr<Store> store;          ///< the store from which `run` was read; may be null
-  std::shared_ptr<const StoredRun> run;  ///< null: nothing was run, or the run is not kept
-  std::unique_ptr<Evidence> evidence;    ///< not null; NoEvidence: nothing could be measured
-  std::vector<ClaimFinding> findings;    ///< one for each claim that is tested at this scale
+  std::vector<std::string> arms;    ///< labels of the scale's arms
+  std::string baseline;             ///< label of an arm; empty: each arm has its own baseline
+  std::vector<Difference> differs;  ///< differences from the paper's measurement
+  std::unique_ptr<Store> store;     ///< the store from which `run` was read; may be null
+  /// null: nothing was run, or the runs only made traces for bounds
+  std::shared_ptr<const StoredRun> run;
+  std::unique_ptr<Evidence> evidence;  ///< not null; NoEvidence: nothing could be measured
+  std::vector<ClaimFinding> findings;  ///< one for each claim that is tested at this scale
   bool judge_failed = false;  ///< whether asking the judge failed, so that verdicts may be missing
   /// whether all processes of the group began a run together (ReproduceOptions::group)
   bool shared = false;

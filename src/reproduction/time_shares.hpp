@@ -14,7 +14,8 @@ namespace pardec {
 class TimeShares {
  public:
   /// Starts the clock. `budget`: seconds for all items; none: no limit. `used`: seconds of the
-  /// budget that are already used. Each run that can be made here (runs_here) gets a share.
+  /// budget that are already used. Each run that can be made with the networks and datasets that
+  /// exist here (runs_here) gets a share.
   TimeShares(std::optional<double> budget, const std::vector<const PaperItem*>& items,
              const ReproduceOptions& options, double used = 0);
 

@@ -93,20 +93,24 @@ ClaimVerdict together(std::span<const ClaimVerdict> parts);
 /// with too few units (see `enough`) is open. A part with Standing::nothing is open, even if it is
 /// exact.
 ///
-/// A part that is a bound is never confirmed. If it is decided, it is not contradicted if the bound
-/// itself satisfies the limit, and refuted if no value that the bound allows satisfies the limit.
-/// Otherwise it is open.
+/// A part that is a bound (Standing::at_most or at_least) is never confirmed. The verdict on a
+/// decided bound is not contradicted if the bound itself satisfies the limit, refuted if no value
+/// that the bound allows satisfies the limit, and open in all other cases.
 Decision decide(std::span<const Measured> parts, const Limit& limit,
                 const VerdictRules& rules = {});
 
 /// Decides the claim that the best of all points is among the points that the claim names
-/// (ClaimTest::among). `better[i][o]`: the quantity of named point i divided by the quantity of
-/// point o that is not named; above 1, the named point is better. Confirmed: the named point with
-/// the best estimate is better than every point that is not named. Not contradicted: the same, but
-/// with bounds. Refuted: of the points that are not named, the point with the best estimate is
-/// better than every named point. Not testable: all points are named, or none is. Otherwise: open.
-/// Decision::parts: one verdict for each point that is not named, compared with the best named
-/// point. REQUIRES: all rows of `better` have the same length.
+/// (ClaimTest::among). The other points are called unnamed here. `better[i][o]`: the quantity of
+/// named point i divided by the quantity of unnamed point o; above 1: the named point is better.
+/// The verdict is:
+///   confirmed         the named point with the best estimate is better than every unnamed point
+///   not contradicted  as for confirmed, but a quantity in this comparison is only a bound
+///   refuted           the unnamed point with the best estimate is better than every named point
+///   not testable      all points are named, or all are unnamed
+///   open              in all other cases
+///
+/// Decision::parts: one verdict for each unnamed point, compared with the best named point.
+/// REQUIRES: all rows of `better` have the same length.
 Decision decide_optimum(const std::vector<std::vector<Measured>>& better,
                         const VerdictRules& rules = {});
 

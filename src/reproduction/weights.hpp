@@ -22,15 +22,16 @@ struct WantedNetwork {
   /// true: the network is already trained, and only the checkpoint to which its weights belong is
   /// missing (Recipe::model, the result of Recipe::merge)
   bool trained = false;
-  double minutes = 0;                 ///< remaining training time on one core, an estimate
-  std::vector<std::string> data;      ///< training data, e.g. "jsonl train.jsonl, 1,200 examples"
-  std::string command;                ///< the training run as a command line
-  std::string lacks;                  ///< what is missing for the training; empty: nothing
-  std::vector<std::string> commands;  ///< the commands that create what is missing
+  double minutes = 0;             ///< remaining training time on one core, an estimate
+  std::vector<std::string> data;  ///< training data, e.g. "jsonl train.jsonl, 1,200 examples"
+  std::string command;            ///< the training run as a command line
+  std::string lacks;              ///< what is missing before the training can start; empty: nothing
+  /// the commands that create what is missing, in the order in which they must be run
+  std::vector<std::string> commands;
 };
 
 /// The networks that claims of these items need at the scale in `options`, and that have a recipe.
-/// A network is listed, once, if it is missing or not completely trained, or if its merged
+/// A network is listed (only once) if it is missing or not completely trained, or if its merged
 /// checkpoint (Recipe::merge) is missing. Networks whose training has begun come before the other
 /// networks. Within both groups, networks that serve more claims per minute of training come first.
 /// The training data of each network are read. ConfigError: a recipe is invalid. DataError: a
