@@ -36,7 +36,8 @@ std::optional<double> price_of(const RunSummary& run, const UsdPrices& prices) {
   const double usd = (static_cast<double>(run.totals.prompt) * input +
                       static_cast<double>(run.totals.chosen) * output) *
                      1e-6;
-  return 1000 * usd / static_cast<double>(run.generations);  // one for each example and repeat
+  // The totals are of jobs without an error. An example has an answer for each repeat.
+  return 1000 * usd / static_cast<double>(run.generations - run.failed_generations);
 }
 
 }  // namespace

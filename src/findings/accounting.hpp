@@ -21,7 +21,7 @@ struct ArmAccount {
   /// size. The last batch may be smaller.
   std::int64_t pads;
   /// Price of 1,000 examples in US dollars. For a service: computed from UsdPrices::service_million
-  /// and the tokens of the jobs without an error; failed answers count as examples. For any other
+  /// and the tokens and answers of the jobs without an error. For any other
   /// arm: computed from UsdPrices::machine_hour and the time of the measured blocks (HPD paper,
   /// Table 1). None: the price that this arm needs is not set. NaN: nothing was measured.
   std::optional<double> usd_per_thousand;

@@ -152,7 +152,7 @@ def test_trained_rows_of_tokens_have_the_bias_of_the_head(pardec, with_bias):
             "--dtype", "fp32", "--out", out, *flags,
         )
         with (pardec.folder / out / "loss.csv").open() as rows:
-            return float(next(csv.DictReader(rows))["loss"])
+            return float(next(csv.DictReader(rows))["train_loss"])
 
     wanted = first_loss("no-rows")
     # Ids of the vocabulary, so that targets are among them.
