@@ -63,7 +63,7 @@ inline constexpr std::int64_t kQ40Bytes = kHalfBytes + kNibbleBytes,
 /// The number type of packed weights. The comment at the beginning of this file describes each.
 enum class WeightType { bf16, int8, nf4, q4_0, q4_1, q4_k, q8_0 };
 
-/// Whether the type is a type of GGUF files.
+/// Whether the type is a type of GGUF files, which store numbers in blocks.
 static constexpr bool in_blocks(WeightType type) { return type >= WeightType::q4_0; }
 /// Whether the type has a minimum for each block of 32 inputs (`least`).
 static constexpr bool has_least(WeightType type) {
@@ -92,7 +92,7 @@ inline constexpr float kNf4[16] = {
 
 /// The packed weights of a linear map. This struct does not own the memory.
 struct PackedMatrix {
-  const std::byte* panels = nullptr;
+  const std::byte* panels = nullptr;  ///< panel_count() panels of panel_bytes() bytes each
   std::int64_t outputs = 0, inputs = 0;
   WeightType type = WeightType::bf16;
 
