@@ -83,7 +83,7 @@ struct Reply {
   std::string text;
   std::string reason;   ///< why the state is not kAnswered; empty for kAnswered
   std::string model;    ///< model name that the service reports; empty: none
-  std::string format;   ///< format of the attempt that was answered
+  std::string format;   ///< Attempt::format of the last attempt
   Usage usage;          ///< usage of the last attempt
   nlohmann::json body;  ///< streamed interfaces only: the answer as one body (EventStream)
   /// streamed interfaces only: seconds until the first token of the last attempt; negative: unknown

@@ -202,8 +202,8 @@ class Service {
   ~Service();
 
   /// Sends the calls that `next` returns, and returns when all calls have a reply. After a stop
-  /// request, no more requests are sent. The function waits for the running requests and returns;
-  /// then some calls may have no reply.
+  /// request, no more requests are sent: the function waits for the running requests, and returns,
+  /// although some calls may have no reply.
   ///
   /// StopRun: no more calls can be sent. The function waits for the running requests before it
   /// throws. ConfigError: a call has no messages and no prompt, or its max_tokens is out of range.

@@ -43,9 +43,9 @@ struct Downloaded {
 /// the file. `file` itself appears only when it is complete, and its length and its hash have been
 /// checked. `sha256`: the expected hash, in lower-case hexadecimal; empty: the hash is not checked.
 ///
-/// A part from an earlier call is continued if the file on the server is unchanged. The server
-/// checks this by ETag or date (header If-Range). If the server gives neither, the length of the
-/// file is compared.
+/// If an earlier call left `file.part`, the download is continued, provided that the file on the
+/// server is unchanged. The server checks this by ETag or date (header If-Range). If the server
+/// gives neither ETag nor date, the length of the file is compared.
 ///
 /// RunError: the server is unreachable or refuses; a temporary fault persists after all retries;
 /// the answer is empty; the hash is wrong (then no data is kept); another call is writing

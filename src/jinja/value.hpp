@@ -155,7 +155,8 @@ struct Sequence {
   int depth = 1;                              ///< set by make_sequence; see Value::depth
   std::int64_t weight = 1;                    ///< set by make_sequence; see Value::weight
   std::int64_t begin = 0, end = 0, step = 1;  ///< only for a range; `values` has its items
-  /// a tuple from groupby: its two items also have the names `grouper` and `list`
+  /// whether this is a tuple from the filter groupby, whose two items also have the names `grouper`
+  /// and `list`
   bool is_group = false;
   bool has_length() const { return kind != Kind::generator; }
   bool has_index() const {

@@ -17,7 +17,7 @@ enum class SandboxVerdict {
   passed,  ///< the program ended normally, and all tests passed
   /// a test failed, or the program raised an exception, exited early, or was ended by a signal
   failed,
-  timeout,  ///< program and tests did not end within the limits on time
+  timeout,  ///< the program and the tests did not end within the limits on CPU time and wall time
 };
 std::string_view name(SandboxVerdict verdict);
 

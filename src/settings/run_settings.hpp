@@ -44,8 +44,8 @@ struct RunSettings {
   RunSpec spec;
   std::vector<std::string> decoders;  ///< names of decoders; each becomes an arm
   std::vector<std::string> arms;      ///< LABEL=NAME[,OPTION=VALUE...]; NAME: a decoder
-  /// DECODER.OPTION=VALUE sets an option of all arms with this decoder; OPTION=VALUE sets the
-  /// option of all arms that have this option
+  /// each entry is DECODER.OPTION=VALUE, which sets an option of all arms with this decoder, or
+  /// OPTION=VALUE, which sets an option of all arms that have this option
   std::vector<std::string> sets;
   std::vector<std::string> grid;  ///< for a sweep: KEY=V1,V2...
   /// for a sweep: axes in the experiment file, used if `grid` is empty

@@ -135,11 +135,11 @@ struct RewriteResult {
 
 /// Rewrites the answers of open prompts. The answer of an example is the first reference of its
 /// first field. Each reply is stored when it arrives, and stored replies are used again, so that
-/// the function can resume its work after the process was killed. If `ask` returns early, or a call
-/// failed permanently, the answers that depend on missing replies stay undecided. `store`: null if
-/// nothing is stored and `ask` sends nothing (a dry run). `progress`: called with the number of new
-/// replies so far; may be empty. Errors: see Questioning and read_wording. Exceptions of `ask` pass
-/// through. REQUIRES: each example has a field.
+/// a second call can continue the work of a process that was killed. If `ask` returns early, or a
+/// call failed permanently, the answers that depend on missing replies stay undecided. `store`:
+/// null if nothing is stored and `ask` sends nothing (a dry run). `progress`: called with the
+/// number of new replies so far; may be empty. Errors: see Questioning and read_wording. Exceptions
+/// of `ask` pass through. REQUIRES: each example has a field.
 RewriteResult rewrite_answers(Store* store, const RewriteTask& task,
                               const std::vector<Example>& examples, const Tokenizer& tokenizer,
                               const AskService& ask,
