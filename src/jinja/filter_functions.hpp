@@ -4,8 +4,8 @@
 namespace pardec::jinja::filter {
 
 // Most filters of the template language, as in jinja2 and transformers; filters.cpp has the others.
-// Its table maps the names of filters to functions: for example, `value|max(arguments)` calls
-// greatest(value, arguments). Fault: see apply_filter (filters.hpp).
+// The table in filters.cpp maps the names of filters to functions: for example,
+// `value|max(arguments)` calls greatest(value, arguments). Fault: see apply_filter (filters.hpp).
 
 using V = const Value&;
 using A = const Arguments&;

@@ -6,8 +6,8 @@
 namespace pardec::jinja {
 
 // Python's functions that format values into a text. Each function counts its work in steps
-// (Budget). Before a piece of work, it takes the steps from `budget`, or from the budget in
-// `arguments`. Fault: Python would raise an error; the case is not supported, e.g. an integer
+// (Budget). Before a piece of work, the function takes the steps from `budget`, or from the budget
+// in `arguments`. Fault: Python would raise an error; the case is not supported, e.g. an integer
 // beyond 64 bits; or the budget is used up.
 
 /// `text % values`. `values`: a tuple with a value for each placeholder, a dict for placeholders

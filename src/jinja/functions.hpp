@@ -13,7 +13,7 @@ void add_functions(std::map<std::string, Value>& names, const std::tm& now);
 
 /// Python's dict(...): first the entries of the positional argument, if there is one, then the
 /// named arguments. The positional argument is a dict, or a list (or another iterable) of pairs.
-/// The members `depth` and `weight` of the result are not set: pass it to make_dict. Fault: Python
+/// The members `depth` and `weight` of the result are not set; make_dict sets them. Fault: Python
 /// would raise an error, or the budget of `arguments` is used up.
 Dict dict_of(const Arguments& arguments);
 

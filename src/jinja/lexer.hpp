@@ -21,8 +21,9 @@ struct Token {
     end      ///< after the last token of the template
   };
   Kind kind = Kind::end;
-  std::string text;  ///< empty for kinds with `begin` or `end`; numbers are without `_`
-  int line = 1;      ///< line of the template, from 1
+  /// empty for the kinds whose names have `begin` or `end`; numbers are without `_`
+  std::string text;
+  int line = 1;  ///< line of the template, from 1
 };
 
 /// Splits a template into tokens, as jinja2 does with trim_blocks and lstrip_blocks. The line break

@@ -13,8 +13,7 @@ struct Expression;
 using ExpressionPtr = std::unique_ptr<const Expression>;
 
 /// A node of an expression. The comment on a kind shows the template's text, with the names of
-/// members in place of their values. All kinds use `line`: the line of
-/// the template, from 1.
+/// members in place of their values. All kinds use `line`: the line of the template, from 1.
 struct Expression {
   enum class Kind {
     constant,   ///< constant
@@ -65,8 +64,8 @@ struct Parameter {
   ExpressionPtr fallback;  ///< the default value; may be null
 };
 
-/// The implicit arguments of a macro: each is available only if the macro's body uses its name (see
-/// ImplicitNames in parser.hpp).
+/// Which implicit arguments a macro has: those whose names the macro's body uses (see ImplicitNames
+/// in parser.hpp).
 struct Implicit {
   bool caller = false, varargs = false, kwargs = false;
 };

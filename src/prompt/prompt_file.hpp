@@ -17,8 +17,7 @@ namespace pardec {
 ///   [shot]           {context} {field} {answer}
 ///   [context]        {n} (the context's number in the prompt, from 1) {text}
 ///   [field]          {asked}, or {name} {question}; and {choices} (see `lettered`)
-///   [listed]         the slots of [field], or {entry}; only for json form, in which one prompt
-///   asks
+///   [listed]         the slots of [field], or {entry}; only for json form. One prompt then asks
 ///                    for all fields: this section is written once for each field, after the
 ///                    field's context
 ///   [answer json], [answer value], [answer free]   how to answer in each form (see Form)
