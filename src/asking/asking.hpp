@@ -15,14 +15,15 @@
 /// sent again, and each reply is stored when it arrives.
 namespace pardec {
 
-/// Sends the calls that `next` returns to a service, and reports to `events`; see
-/// chat::Service::ask. The caller passes a Questioning for both arguments: `next` calls
-/// Questioning::next, and `events` is the Questioning itself.
+/// A function that takes calls from `next`, sends them to a service, and reports to `events`; see
+/// chat::Service::ask. Functions with an AskService as argument, such as label_examples, call it
+/// once, with a Questioning of their own: `next` calls Questioning::next, and `events` is the
+/// Questioning itself.
 using AskService = std::function<void(const chat::NextCall& next, chat::Events& events)>;
 
 /// The outcome of a question.
 struct QuestionOutcome {
-  ReplyRow reply;  ///< `id` is 0 for a new reply, which is not stored yet
+  ReplyRow reply;  ///< its `id` is 0 if the reply is new, and so not stored yet
   /// scored: the reply is readable; unscored: it is not readable, or was cut short; refused: the
   /// judge or a filter refused to answer; error: the call failed
   VoteState state = VoteState::unscored;
@@ -33,27 +34,32 @@ struct QuestionOutcome {
 struct Question {
   Inquiry inquiry;
   int vote = 0;  ///< index of the vote, from 0; each vote on an inquiry is a separate question
-  /// for a pair of answers: the Order in which they are shown, as a number; otherwise 0. Each order
-  /// is a separate question.
+  /// if the question shows a pair of answers: their order, as the number of an enumerator of Order
+  /// (judge.hpp); otherwise 0. Each order is a separate question.
   int order = 0;
   /// Returns why a reply is not readable; an empty text if it is readable.
   std::function<std::string(std::string_view reply)> problem;
-  /// Makes the inquiry to send after a reply that is not readable. May be empty: then the first
-  /// reply is the outcome.
+  /// Makes the inquiry to send after a reply that is not readable. `problem`: why the reply is not
+  /// readable. May be empty: then no second inquiry is sent, and the first reply is the outcome.
   std::function<Inquiry(Inquiry, const std::string& reply, const std::string& problem)> ask_again;
   /// Called with the outcome, at most once. Returns the votes to store with the reply.
   std::function<std::vector<JudgmentRow>(const QuestionOutcome&)> take;
-  int asked = 1;  ///< 1: `inquiry` is the first inquiry; 2 (kMostAsks): it is from `ask_again`
+  /// 1: `inquiry` is the first inquiry. 2 (kMostAsks): `inquiry` is the result of `ask_again`;
+  /// Questioning sets this.
+  int asked = 1;
 };
 
 /// What to do with a stored reply that is not usable (refused, cut short, or not readable).
 enum class UselessReply {
-  /// The question is sent again; for judging. Exception: if the reply to the first inquiry is not
-  /// readable, only the inquiry from Question::ask_again is sent.
+  /// For judging. A question whose stored reply was refused or cut short is sent again. If the
+  /// stored reply to the first inquiry is not readable, the first inquiry is not repeated. Only the
+  /// inquiry from Question::ask_again is sent, unless this inquiry has a readable stored reply.
   asked_anew,
-  /// The reply is the outcome, so that no question is paid for twice. If the reply is not readable,
-  /// the inquiry from Question::ask_again is sent, unless that inquiry has a stored reply, which is
-  /// then the outcome.
+  /// For teachers. An inquiry with a stored reply is not sent again, so that nothing is paid for
+  /// twice. (Only failed calls are sent again.) A stored reply that was refused or cut short is the
+  /// outcome. If the stored reply to the first inquiry is not readable, the inquiry from
+  /// Question::ask_again comes next. The stored reply to this inquiry is the outcome; if there is
+  /// none, the inquiry is sent.
   stands,
 };
 
@@ -63,9 +69,9 @@ enum class UselessReply {
 class Questioning : public chat::Events {
  public:
   /// `store`: null if there are no stored replies and no call will be sent (a dry run). `judge`:
-  /// the judge or teacher. `max_tokens`: Call::max_tokens of each call. `more`: called when no
-  /// question is waiting; returns the next question, or none if there is no question at the moment.
-  /// `answered`: called after each new reply; may be empty.
+  /// the judge or teacher. `max_tokens`: Call::max_tokens of each call. `more`: returns the next
+  /// question, or none if there is no question at the moment; called when no question from `put` or
+  /// Question::ask_again is waiting. `answered`: called after each new reply; may be empty.
   Questioning(Store* store, NamedRecord judge, std::int64_t max_tokens, UselessReply useless,
               std::function<std::optional<Question>()> more, std::function<void()> answered);
 

@@ -30,9 +30,9 @@ class AskingLock {
 /// unencrypted to another machine. ConfigError: see chat::check_key.
 void check_service(const chat::ServiceSpec& service, const Notes& notes);
 
-/// Creates the service, with the earlier spending that the database has for this judge. For
-/// requests that were made when the service had no prices, the present prices are used. StoreError:
-/// the database cannot be read or written. ConfigError: see chat::Service.
+/// Creates the service. What earlier runs with this database spent on this judge counts against
+/// `budget`. Requests that were made while the service had no prices count with the present prices.
+/// StoreError: the database cannot be read or written. ConfigError: see chat::Service.
 chat::Service paid_service(Store& store, const NamedRecord& judge, const chat::ServiceSpec& service,
                            const chat::Budget& budget);
 
@@ -43,15 +43,16 @@ TokenCounts token_counts(const chat::Usage& usage);
 AttemptRow attempt_row(const std::string& process, const chat::Call& call,
                        const chat::Attempt& attempt);
 
-/// The message after a stop request. (The program still waits for requests that were sent, at most
-/// as long as the service's deadlines.) The message begins with a line break, so that it is printed
-/// below a progress bar.
+/// The message to print after a stop request (Ctrl-C). The program then waits for the requests that
+/// were already sent, at most until the service's deadlines. The message begins with a line break,
+/// so that it is printed below a progress bar.
 inline constexpr const char* kStoppingNote =
     "\nstopping: waiting for requests that were already sent; a second Ctrl-C does not wait, but "
     "they may still be charged";
 
-/// A sentence about the number of calls in this run (`calls`) and the cost of the service in all
-/// runs of this database. `role`: what the service is, e.g. "judge". StoreError: see paid_service.
+/// A line of text with the number of calls in this run (`calls`), and with the requests and the
+/// cost of the service in all runs of this database. `role`: what the service is, e.g. "judge".
+/// StoreError: see paid_service.
 std::string spent_note(Store& store, const NamedRecord& judge, const char* role,
                        std::int64_t calls);
 

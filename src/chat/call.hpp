@@ -15,7 +15,7 @@ struct Message {
 
 /// One question to a service. A call may take more than one HTTP request (Attempt).
 struct Call {
-  std::string key;  ///< chosen by the caller; unique among running calls
+  std::string key;  ///< chosen by the caller to identify the call; unique among running calls
   std::vector<Message> messages;
   /// JSON schema of the reply; null: free text. The order of keys matters: services write the keys
   /// of the reply in the order of the schema.
@@ -51,13 +51,15 @@ struct Attempt {
   std::string request_id;  ///< the service's id of the request; empty: none
   std::string format;      ///< the requested format, named as in the key `formats` of a service's
                            ///< description (service.hpp)
-  /// Token counts. These are upper limits while the attempt is running, if its outcome is unknown,
-  /// or if the answer has no counts.
+  /// Token counts. They are upper limits while the attempt is running, if its outcome is unknown,
+  /// or if `error` is empty but the answer has no counts.
   Usage usage;
   /// Cost, in the currency of the prices. An upper limit in the same cases as `usage`.
   double cost = 0;
   bool outcome_unknown = false;  ///< sent and possibly charged, with an unknown result
-  std::string error;             ///< what went wrong; empty: an answer was received
+  /// What went wrong, or why an answer with an error status was a refusal. Empty: an answer with a
+  /// good status (2xx) was received and could be read.
+  std::string error;
   /// The received body, at most 64 KiB of it, if `error` is not empty.
   std::string body;
 };
@@ -81,7 +83,7 @@ struct Reply {
   std::string text;
   std::string reason;   ///< why the state is not kAnswered; empty for kAnswered
   std::string model;    ///< model name that the service reports; empty: none
-  std::string format;   ///< format of the attempt that was answered
+  std::string format;   ///< Attempt::format of the last attempt
   Usage usage;          ///< usage of the last attempt
   nlohmann::json body;  ///< streamed interfaces only: the answer as one body (EventStream)
   /// streamed interfaces only: seconds until the first token of the last attempt; negative: unknown

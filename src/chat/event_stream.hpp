@@ -15,19 +15,19 @@ class EventStream {
   explicit EventStream(std::string until);
 
   /// Reads the next bytes of the body. Returns false if the answer is complete because it contains
-  /// `until`, otherwise true. Does not throw.
+  /// the constructor's `until`, otherwise true. Does not throw.
   bool take(std::string_view piece);
 
   /// Whether an event has arrived. If not, the body may be one JSON text instead of a stream.
   bool any() const { return any_; }
   /// Whether some event could not be read.
   bool broken() const { return broken_; }
-  /// The answer in the form of a body that is not streamed: the members of all events, and one
-  /// choice {"text", "token_ids", "finish_reason"}, with "reasoning" if there is any. If several
-  /// events have the same member, the value in the last of these events is used. "token_ids" is
-  /// null if the service sent no ids. `finish_reason` is "until" if the text `until` ended the
-  /// answer, and null if the stream has none, for example because it broke off. If the service
-  /// reported an error, there is no choice.
+  /// The answer in the form of a body that is not streamed. The object has the members of all
+  /// events; if several events have the same member, the last value is used. The member "choices"
+  /// has one choice, with the keys "text", "token_ids" and "finish_reason", and the key "reasoning"
+  /// if there is reasoning. "token_ids" is null if the service sent no ids. "finish_reason" is
+  /// "until" if the text `until` ended the answer, and null if the stream has none, for example
+  /// because it broke off. If the service reported an error, there is no choice.
   nlohmann::json body() const;
   /// Seconds from construction until the first text or token id; negative: none arrived.
   double first_seconds() const { return first_; }

@@ -18,16 +18,17 @@ enum class Next {
 /// The result of an attempt.
 struct Outcome {
   Next next = Next::kDone;
-  Answer answer;                 ///< for kDone
-  std::string what;              ///< for Next other than kDone: the fault, or the service's message
+  Answer answer;                 ///< only if `next` is kDone
+  std::string what;              ///< if `next` is not kDone: the fault, or the service's message
   std::optional<double> wait;    ///< seconds that the service asks to wait; none: it does not ask
   bool limited = false;          ///< the service is overloaded, or reports too many requests
   bool unreachable = false;      ///< nothing was sent
   bool outcome_unknown = false;  ///< the request was possibly charged
-  /// For kStop: the key of the service's description whose value was refused; empty: none.
+  /// If `next` is kStop: the key of the service's description whose value the service refused, e.g.
+  /// "parameters.temperature"; empty: no such key is known.
   std::string parameter;
   Usage usage;
-  Json body;  ///< body of a streamed answer (EventStream::body)
+  Json body;  ///< only for streamed interfaces: the body of the answer (EventStream::body)
 };
 
 /// Evaluates the result of an HTTP request. `format`: the format that the request asked for. Does

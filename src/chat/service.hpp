@@ -70,10 +70,11 @@ struct ServiceSpec {
   std::vector<Format> formats = {Format::kJsonSchema};
   std::int64_t body_cap = 4 << 20;  ///< maximum size of an answer's body in bytes
 
-  /// last words of StopRun's message: how the user gets the missing replies
+  /// the end of StopRun's message, which says how the user gets the missing replies
   std::string go_on = "the same command asks for the rest";
-  std::string file;                   ///< for errors: file with the description
-  std::map<std::string, long> lines;  ///< for errors: key ("parameters.temperature") -> line
+  std::string file;  ///< for errors: file with the description
+  /// for errors: the line in `file` of each key, e.g. of "parameters.temperature"
+  std::map<std::string, long> lines;
 };
 
 /// Reads the description of a judge's or teacher's service from a JSON file: the object at
@@ -106,16 +107,17 @@ std::string checked_url(std::string url);
 std::string checked_variable(const std::string& name);
 
 /// Checks that the API key is available; call this before long work begins. Disables core files for
-/// this process. ConfigError: the variable is not set or empty, or its value is not valid in a
+/// this process. ConfigError: the variable is not set, or is empty, or its value is not valid in a
 /// header.
 void check_key(const ServiceSpec& spec);
 
 /// A warning if data would be sent unencrypted to another machine; otherwise empty.
 std::string clear_text_warning(const ServiceSpec& spec);
 
-/// Everything about a service that may affect its replies, including a version number of the
-/// requests that this program makes. Questioning includes it in Call::key, so that a stored
-/// reply is used again only if nothing of it has changed.
+/// A JSON object with everything about a service that may affect its replies. Its key `asked` is
+/// a version number, which changes if this program makes requests in another way. Call::key of a
+/// call from Questioning depends on this object, so that a stored reply is used again only if the
+/// object is unchanged.
 nlohmann::json identity(const ServiceSpec& spec);
 
 /// The HTTP answer that ask_once received.
@@ -134,16 +136,16 @@ struct SingleAnswer {
 SingleAnswer ask_once(const ServiceSpec& spec, const std::string& url,
                       const std::optional<nlohmann::json>& body);
 
-/// The largest usage of one attempt of a call. The assumption is that a text has at most as many
-/// tokens as bytes, and that a chat template adds at most 32 tokens for each message, and 32 more.
+/// The largest possible usage of one attempt of a call. Assumptions: each token of a text has at
+/// least one byte; a chat template adds at most 32 tokens for each message, and 32 further tokens.
 struct WorstCase {
   std::int64_t tokens = 0;  ///< tokens of prompt and reply together
   double cost = 0;          ///< in the currency of the prices; 0 without prices
 };
 WorstCase worst_case(const ServiceSpec& spec, const Call& call);
 
-/// Limits on all spending, including the spending of earlier runs (`spent` of Service); none: no
-/// limit.
+/// Limits on all spending, including the spending of earlier runs (the argument `spent` of
+/// Service). A member that is none sets no limit.
 struct Budget {
   std::optional<double> money;  ///< in the currency of the prices
   std::optional<std::int64_t> tokens;
@@ -157,16 +159,15 @@ struct Spending {
 };
 
 /// No more calls can be sent now: the quota is used up; the service refused a parameter, the key or
-/// the URL; the service is unreachable; it asks to wait for more than 120 s, or still limits the
-/// rate after all retries; 20 calls in a row failed; or the budget is reached. Earlier replies were
-/// delivered; the other calls can be made later.
+/// the URL; the service is unreachable; the service asks to wait for more than 120 s, or still
+/// limits the rate after all retries; 20 calls in a row failed; or the budget is reached. Earlier
+/// replies were delivered; the other calls can be made later.
 struct StopRun : RunError {
   using RunError::RunError;
 };
 
-/// Receives the events of calls, in the thread that calls Service::ask. For each attempt, `sending`
-/// is called, and `settled` when the attempt has ended. `replied` is called for each call that
-/// ends.
+/// Receives the events of calls, in the thread that calls Service::ask. `sending` is called before
+/// each attempt, `settled` after each attempt, and `replied` at the end of each call.
 class Events {
  public:
   virtual ~Events() = default;
@@ -189,9 +190,9 @@ struct Pace {
   double wait_scale = 1;  ///< factor of the waits between attempts
 };
 
-/// Sends calls to a service, several at a time, repeats attempts after temporary faults, and keeps
-/// to a budget. A call fails (kFailed) after ServiceSpec::retries further attempts, or at its third
-/// attempt with an unknown outcome. Rate limits reduce the number of requests at a time.
+/// Sends calls to a service, several at a time. Repeats a request after a temporary fault, and
+/// keeps within a budget. A call fails (kFailed) after ServiceSpec::retries further attempts, or at
+/// its third attempt with an unknown outcome. Rate limits reduce the number of requests at a time.
 class Service {
  public:
   /// Reads the API key from the environment, as check_key does. `spent`: spending of earlier runs
@@ -201,11 +202,11 @@ class Service {
   ~Service();
 
   /// Sends the calls that `next` returns, and returns when all calls have a reply. After a stop
-  /// request, no more requests are sent. The function waits for the running requests and returns;
-  /// then some calls may have no reply.
+  /// request, no more requests are sent: the function waits for the running requests, and returns,
+  /// although some calls may have no reply.
   ///
-  /// StopRun: no more calls can be sent; the function has waited for the running requests.
-  /// ConfigError: a call has no messages and no prompt, or its max_tokens is out of range.
+  /// StopRun: no more calls can be sent. The function waits for the running requests before it
+  /// throws. ConfigError: a call has no messages and no prompt, or its max_tokens is out of range.
   /// RunError: libcurl fails. Exceptions of `next` and `events` pass through. After all exceptions
   /// except StopRun, running requests are aborted, and count as possible spending.
   void ask(const NextCall& next, Events& events, std::stop_token stop = {});

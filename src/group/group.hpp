@@ -51,17 +51,17 @@ class Group {
   /// Sends a text to rank 0, which must call receive() for this text. REQUIRES: not called in rank
   /// 0.
   void send(const std::string& text);
-  /// Waits for the next text that the process of rank `rank` sends, and returns it. REQUIRES:
-  /// called in rank 0, and `rank` is not 0.
+  /// Waits for the next text that the process of rank `rank` sends, and returns this text.
+  /// REQUIRES: called in rank 0, and `rank` is not 0.
   std::string receive(int rank);
-  /// Returns the texts of all processes in rank 0, in the order of ranks. In the other ranks, the
-  /// result is empty.
+  /// In rank 0, returns the texts of all processes, in the order of ranks. In the other ranks,
+  /// returns an empty list.
   std::vector<std::string> gather(const std::string& text);
   /// Sends a text to all other ranks, each of which must call hear() for this text. RunError also
   /// if the text has more than 2^28 bytes. REQUIRES: called in rank 0.
   void tell(const std::string& text);
-  /// Waits for the next text that rank 0 sends with tell(), and returns it. There is no time limit,
-  /// and a process that waits for long hardly uses its core. REQUIRES: not called in rank 0.
+  /// Waits for the next text that rank 0 sends with tell(), and returns this text. There is no time
+  /// limit. A long wait uses almost no CPU time. REQUIRES: not called in rank 0.
   std::string hear();
   /// Returns when all processes have called barrier().
   void barrier() { broadcast(std::string()); }

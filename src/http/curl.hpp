@@ -20,7 +20,7 @@ class CurlHandle {
   }
   /// The HTTP status of the answer; 0: none was received.
   long status() const;
-  /// Number of bytes of the request that were sent, without its body.
+  /// Number of bytes of the request's header that were sent. The body does not count.
   long request_bytes() const;
   /// libcurl's description of the failure `code`.
   std::string fault(CURLcode code) const;
@@ -34,9 +34,9 @@ class CurlHandle {
   std::unique_ptr<char[]> message_;  ///< libcurl writes error messages here
 };
 
-/// Header lines of a request.
+/// Header lines of a request, in libcurl's form.
 using CurlLines = std::unique_ptr<curl_slist, void (*)(curl_slist*)>;
-/// RunError: there is no memory for the lines.
+/// Copies lines "name: value". RunError: there is no memory for the copies.
 CurlLines curl_lines(const std::vector<std::string>& lines);
 
 }  // namespace pardec

@@ -9,13 +9,13 @@ namespace pardec {
 
 /// How to download a file.
 struct DownloadOptions {
-  /// maximum number of further attempts after a lost connection, a timeout, or a status that
-  /// may_pass
+  /// maximum number of further attempts after a lost connection, a timeout, or a status for which
+  /// may_pass() is true
   int retries = 4;
-  int timeout_seconds = 30;  ///< limit for connecting, and between two bytes
+  int timeout_seconds = 30;  ///< limit for connecting, and for the time between two bytes
   /// header lines "name: value"; Authorization is not sent to another host after a redirect
   std::vector<std::string> headers = {};
-  /// for the error if the disk is too small: what the user can do instead of making room
+  /// a part of the error if the disk is too small, after "make room or": what else the user can do
   std::string elsewhere = "name another `data_root`";
 };
 
@@ -34,7 +34,7 @@ using DownloadProgress = std::function<void(std::int64_t done, std::int64_t tota
 /// A downloaded file.
 struct Downloaded {
   std::int64_t bytes = 0;  ///< length of the file
-  std::int64_t kept = 0;   ///< part of `bytes` that an earlier call had received
+  std::int64_t kept = 0;   ///< how many of these bytes an earlier call had received
   std::string sha256;      ///< hash of the file, in hexadecimal
 };
 
@@ -43,14 +43,15 @@ struct Downloaded {
 /// the file. `file` itself appears only when it is complete, and its length and its hash have been
 /// checked. `sha256`: the expected hash, in lower-case hexadecimal; empty: the hash is not checked.
 ///
-/// A part from an earlier call is continued if the file on the server is unchanged. The server
-/// checks this by ETag or date (header If-Range). If the server gives neither, the length of the
-/// file is compared.
+/// If an earlier call left `file.part`, the download is continued, provided that the file on the
+/// server is unchanged. The server checks this by ETag or date (header If-Range). If the server
+/// gives neither ETag nor date, the length of the file is compared.
 ///
 /// RunError: the server is unreachable or refuses; a temporary fault persists after all retries;
-/// the answer is empty; the hash is wrong (no data is kept then); another call writes `file.part`;
-/// or the disk is full or too small (the part is kept). Exceptions of `progress` end the download
-/// and pass through. REQUIRES: the folder of `file` exists; `progress` is not empty.
+/// the answer is empty; the hash is wrong (then no data is kept); another call is writing
+/// `file.part`; or the disk is full or too small (then `file.part` is kept). Exceptions of
+/// `progress` end the download and pass through. REQUIRES: the folder of `file` exists; `progress`
+/// is not empty.
 Downloaded download(const std::string& url, const std::filesystem::path& file,
                     const std::string& sha256, const DownloadOptions& options,
                     const DownloadProgress& progress);

@@ -9,7 +9,7 @@ namespace pardec {
 /// The headers of an answer, by name in lower case. For a repeated header, the last value counts.
 using HttpHeaders = std::map<std::string, std::string>;
 
-/// The value of a header; empty if there is no such header.
+/// The value of a header; empty if there is no such header. `name`: in lower case.
 std::string header(const HttpHeaders& headers, const std::string& name);
 
 /// Adds a header line of an answer to `headers`. A status line removes all earlier headers, since

@@ -24,19 +24,19 @@ HubOptions hub_options();
 /// A file of a network on the Hub.
 struct HubFile {
   std::string name;
-  std::string etag;        ///< the name of its blob in the cache; for large files, their SHA-256
+  std::string etag;        ///< name of the file's blob in the cache; for a large file, its SHA-256
   std::int64_t bytes = 0;  ///< length of the file
-  bool there = false;      ///< the cache had the file before the call
-  bool checked = false;    ///< the SHA-256 of the downloaded file was compared
-  std::int64_t kept = 0;   ///< part of `bytes` that an earlier call had received
+  bool there = false;      ///< whether the cache had the file before the call
+  bool checked = false;    ///< whether the file was downloaded, and its SHA-256 was checked
+  std::int64_t kept = 0;   ///< how many of these bytes an earlier call had received
 };
 
 /// A network in the cache.
 struct HubSnapshot {
-  std::filesystem::path folder;
-  std::string commit;          ///< full hash of the commit
-  std::vector<HubFile> files;  ///< the files that this call fetched or found in the cache
-  bool pickled = false;        ///< the weights are pytorch_model.bin, which must be converted
+  std::filesystem::path folder;  ///< the snapshot's folder, with links to the files
+  std::string commit;            ///< full hash of the commit
+  std::vector<HubFile> files;    ///< the files that this call fetched or found in the cache
+  bool pickled = false;          ///< the weights are pytorch_model.bin, which must be converted
 };
 
 /// Called with the number of bytes of `file` received so far (`done`).
@@ -46,8 +46,8 @@ using HubProgress = std::function<void(const HubFile& file, std::int64_t done)>;
 /// there: config, generation config, tokenizer, chat templates, extra heads, and weights. The
 /// weights are the first of these that the network has: model.safetensors; the shards that
 /// model.safetensors.index.json lists; the safetensors of an adapter; the only GGUF file;
-/// pytorch_model.bin, possibly in shards. For a GGUF file, nothing else is fetched. `only`: the
-/// name of a single file to fetch; empty: all of these.
+/// pytorch_model.bin, possibly in shards. If the weights are a GGUF file, only this file is
+/// fetched. `only`: the name of the only file to fetch; empty: all files described above.
 ///
 /// Files that the cache has are not fetched again, and a file that was received in part is
 /// continued. A snapshot links only to complete files. When the snapshot has all files of this

@@ -3,9 +3,9 @@
 
 namespace pardec::jinja::filter {
 
-// Most filters of the template language, as in jinja2 and transformers. The table in filters.cpp
-// maps the names of filters to functions: `value|filter(arguments)` calls function(value,
-// arguments). Fault: see apply_filter (filters.hpp).
+// Most filters of the template language, as in jinja2 and transformers; filters.cpp has the others.
+// The table in filters.cpp maps the names of filters to functions: for example,
+// `value|max(arguments)` calls greatest(value, arguments). Fault: see apply_filter (filters.hpp).
 
 using V = const Value&;
 using A = const Arguments&;
@@ -59,9 +59,9 @@ Value least(V value, A arguments);
 Value sort(V value, A arguments);
 Value unique(V value, A arguments);
 
-/// The member of `value` at `path` (see attribute_path, also for `fallback` and Fault). If the path
-/// is None, this is `value` itself. First takes the steps for the path from the budget of
-/// `arguments`.
+/// Returns the result of attribute_path(value, path, fallback). Before it follows the path, the
+/// function takes the steps for this work from the budget of `arguments`. If `path` is None, it
+/// returns `value` itself, and takes no steps. Fault: see attribute_path; or the budget is used up.
 Value member_of(V value, V path, A arguments, const Value& fallback = {});
 
 }  // namespace pardec::jinja::filter

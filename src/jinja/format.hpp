@@ -5,12 +5,13 @@
 
 namespace pardec::jinja {
 
-// Python's three ways of formatting values into a text. Each function counts its work in
-// steps (Budget). Before a piece of work, it subtracts the steps from `budget`, or from the budget
-// in `arguments`. Fault: Python would raise an error, the case is not supported, e.g. an integer
-// beyond 64 bits, or the budget is used up.
+// Python's functions that format values into a text. Each function counts its work in steps
+// (Budget). Before a piece of work, the function takes the steps from `budget`, or from the budget
+// in `arguments`. Fault: Python would raise an error; the case is not supported, e.g. an integer
+// beyond 64 bits; or the budget is used up.
 
-/// `text % values`. `values`: a tuple, a dict, or a single value.
+/// `text % values`. `values`: a tuple with a value for each placeholder, a dict for placeholders
+/// with names (`%(name)s`), or a single value.
 std::string percent_format(const std::string& text, const Value& values, Budget& budget);
 
 /// `text.format(arguments)` as in jinja2's sandbox: `{0.name}` and `{0[key]}` can read only members

@@ -10,9 +10,9 @@ namespace pardec::jinja {
 /// A real number as text, with a `-` if it is negative. `kind`: e, f, g, E, F or G, as in C's
 /// printf. `precision`: printf's precision, at least 0. `alternate`: printf's #, so that the point
 /// is always written. A number that is not finite becomes nan, inf or -inf, in capital letters if
-/// `kind` is a capital letter. Before a finite number is formatted, steps in proportion to
-/// the possible number of its digits are taken from `budget`. Fault: the
-/// precision is above 2^31 - 1, or the budget is used up.
+/// `kind` is a capital letter. Before the function formats a finite number, it takes steps from
+/// `budget`, in proportion to the largest possible number of digits. Fault: `precision` is above
+/// 2^31 - 1, or the budget is used up.
 std::string real_digits(double value, char kind, std::int64_t precision, bool alternate,
                         Budget& budget);
 /// The digits of an integer's absolute value in base 2, 8, 10 or 16, without sign and prefix.

@@ -17,7 +17,7 @@ class TokenStream {
   const Token& current() const { return tokens_[at_]; }
   /// The token after the current one; at the end, the token `end`.
   const Token& next() const { return tokens_[at_ + 1 < tokens_.size() ? at_ + 1 : at_]; }
-  /// Returns the current token, and moves to the next one.
+  /// Returns the current token, and moves to the next token. At the end, stays at the token `end`.
   Token take();
   size_t position() const { return at_; }  ///< index of the current token
   const Token& at(size_t position) const { return tokens_[position]; }
@@ -25,6 +25,7 @@ class TokenStream {
   bool is_symbol(std::string_view symbol) const;
   bool is_name(std::string_view name) const;
   // If the current token is this symbol or name, moves to the next token and returns true.
+  // Otherwise returns false.
   bool skip_symbol(std::string_view symbol);
   bool skip_name(std::string_view name);
   // Moves to the next token. Fault: the current token is not this symbol, not a name, or not of
@@ -44,7 +45,8 @@ class TokenStream {
 /// overflows the stack. Fault: more than a hundred levels.
 class Nesting {
  public:
-  /// `depth`: the current number of levels. `line`: the line for the Fault.
+  /// `depth`: the counter of levels. This object adds 1, and its destructor subtracts 1. `line`:
+  /// the line for the Fault.
   Nesting(int& depth, int line) : depth_(depth) {
     if (depth_ >= 100) throw Fault{"this is nested deeper than supported", line};
     ++depth_;
@@ -96,9 +98,12 @@ class ExpressionParser {
   /// One expression, or a tuple of several expressions separated by commas. `conditional`: whether
   /// the expressions may be `a if b else c`; otherwise see unconditional().
   ExpressionPtr tuple(bool conditional = true);
-  /// `subject` with the filters that follow it in the template. `subject`: null for a filter block.
-  /// `named`: the first filter is written without |, as in a filter block.
+  /// Reads the filters that follow `subject` in the template, and returns `subject` with these
+  /// filters. `subject`: null for a filter block. `named`: whether the first filter is written
+  /// without |, as in a filter block.
   ExpressionPtr filters(ExpressionPtr subject, bool named = false);
+  /// The record of the names that macros use. The expression parser calls `read` for each name; the
+  /// parser of statements makes the other calls.
   ImplicitNames& implicit() { return implicit_; }
 
  private:

@@ -19,7 +19,7 @@ bool is_python_space(char32_t code);
 bool is_printable(char32_t code);
 
 /// str.strip, lstrip and rstrip: removes white space, or the characters in `characters`. `left`,
-/// `right`: the ends at which characters are removed.
+/// `right`: whether characters are removed at the beginning, and at the end.
 std::string strip_text(std::string_view text, bool left, bool right,
                        const std::optional<std::string>& characters = std::nullopt);
 /// str.split and rsplit: splits at `separator` (none: at white space), at most `most` times
@@ -38,8 +38,8 @@ std::string replace_text(std::string_view text, std::string_view from, std::stri
 // a Greek character with an iota subscript would become more than one character. swap_case and
 // title_text also throw the Fault of case_of.
 
-/// str.lower of the text from byte `from` on. The text before it only determines whether a sigma is
-/// final.
+/// str.lower of the part of the text from byte `from` on. The part before `from` is not in the
+/// result, but may decide whether a sigma is the last letter of a word.
 std::string lower_text(std::string_view text, std::size_t from = 0);
 std::string upper_text(std::string_view text);       ///< str.upper
 std::string capitalize_text(std::string_view text);  ///< str.capitalize
@@ -55,8 +55,8 @@ enum class Case { none, lower, upper, title };
 /// character outside these categories that Python counts as a letter with case, or a modifier
 /// letter (e.g. U+00AA, U+2173, U+24D0, U+02B0, U+30FC).
 Case case_of(char32_t code);
-/// Whether the text has at least one character of this case, and no character of another case. (A
-/// character without case, Case::none, counts for neither.) Fault: see case_of.
+/// Whether the text has at least one character of the case `wanted`, and no character of another
+/// case. Characters without case (Case::none) are ignored. Fault: see case_of.
 bool has_only(std::string_view text, Case wanted);
 // Whether the character is in these Unicode categories.
 bool is_letter(char32_t code);   ///< L*

@@ -12,12 +12,12 @@ namespace pardec::jinja {
 struct Expression;
 using ExpressionPtr = std::unique_ptr<const Expression>;
 
-/// A node of an expression. The comments at the kinds say which members a kind uses, besides
-/// `line`.
+/// A node of an expression. The comment on a kind shows the template's text, with the names of
+/// members in place of their values. All kinds use `line`: the line of the template, from 1.
 struct Expression {
   enum class Kind {
     constant,   ///< constant
-    name,       ///< text
+    name,       ///< text: the name
     list,       ///< parts
     tuple,      ///< parts
     dict,       ///< parts: key, value, key, value, ...
@@ -64,13 +64,14 @@ struct Parameter {
   ExpressionPtr fallback;  ///< the default value; may be null
 };
 
-/// The implicit arguments of a macro. A macro has an implicit argument if its body uses the name.
+/// Which implicit arguments a macro has: those whose names the macro's body uses (see ImplicitNames
+/// in parser.hpp).
 struct Implicit {
   bool caller = false, varargs = false, kwargs = false;
 };
 
-/// A statement of a template. The comments at the kinds say which members a kind uses, besides
-/// `line`.
+/// A statement of a template. The comment on a kind shows or lists the members that the kind uses,
+/// as for Expression. All kinds use `line`.
 struct Statement {
   enum class Kind {
     data,       ///< text
@@ -96,7 +97,7 @@ struct Statement {
   Target target;
   ExpressionPtr expression, filter;
   bool is_recursive = false;  ///< for loops
-  bool is_scoped = false;     ///< for blocks: the body can read the names around the block
+  bool is_scoped = false;     ///< for blocks: the body can read the variables around the block
   std::vector<std::pair<Target, ExpressionPtr>> bindings;  ///< for `with`: targets and values
   std::vector<Parameter> parameters;
   Implicit implicit;

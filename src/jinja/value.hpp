@@ -61,7 +61,7 @@ struct Callable;
 /// jinja2's undefined value. It is printed as an empty text; most other uses are errors.
 struct Undefined {
   std::string name;      ///< the name in the template
-  std::string why = {};  ///< why the value is undefined; shown in the error if it is called
+  std::string why = {};  ///< why the value is undefined; a part of the error if a template calls it
 };
 
 /// A text that the filter `safe` or `escape` marked as HTML (markupsafe's Markup).
@@ -91,8 +91,8 @@ class Value {
   Value(Namespace* value) : held_(value) {}
   Value(Loop* value) : held_(value) {}
 
-  // The value, if it has this type; otherwise null. Copies of a Value share its sequence, dict or
-  // other large content.
+  // Each of these functions returns the content if the value has the function's type, otherwise
+  // null. Copies of a Value share large content, such as a sequence or dict.
 
   bool is_none() const { return std::holds_alternative<None>(held_); }
   const Undefined* undefined() const { return std::get_if<Undefined>(&held_); }
@@ -122,11 +122,11 @@ class Value {
   bool truth() const;
   /// Number of levels of nested sequences and dicts; 0 for other values.
   int depth() const;
-  /// An upper bound of the steps for printing or comparing the value. It includes all contained
-  /// values, each as often as it occurs.
+  /// An upper bound of the steps for printing or comparing the value. All contained values count,
+  /// and a value that occurs several times counts each time.
   std::int64_t weight() const;
-  /// The number of steps for reading a text, or for traversing the value's own items. The content
-  /// of the items does not count.
+  /// The number of steps for reading the value, if it is a text, or for traversing its items. The
+  /// content of the items does not count.
   std::int64_t breadth() const;
   /// The name of the type in Python, e.g. "str" or "dict".
   std::string_view type() const;
@@ -155,15 +155,16 @@ struct Sequence {
   int depth = 1;                              ///< set by make_sequence; see Value::depth
   std::int64_t weight = 1;                    ///< set by make_sequence; see Value::weight
   std::int64_t begin = 0, end = 0, step = 1;  ///< only for a range; `values` has its items
-  /// a tuple from groupby: its two items also have the names `grouper` and `list`
+  /// whether this is a tuple from the filter groupby, whose two items also have the names `grouper`
+  /// and `list`
   bool is_group = false;
   bool has_length() const { return kind != Kind::generator; }
   bool has_index() const {
     return kind == Kind::list || kind == Kind::tuple || kind == Kind::range;
   }
 };
-/// Fault: the value has more than a hundred levels of nesting. (Printing, comparing and freeing a
-/// value recurse once for each level.)
+/// Makes a sequence from its items. Fault: the sequence would have more than a hundred levels of
+/// nesting. (Printing, comparing and freeing a value recurse once for each level.)
 Value make_sequence(Values values, Sequence::Kind kind = Sequence::Kind::list);
 /// Python's range(begin, end, step). Fault: the step is 0, or the range has more than 100000 items
 /// (the limit of jinja2's sandbox).
@@ -181,7 +182,8 @@ struct Dict {
   /// Adds an entry, or replaces the value of an existing entry. Fault: see check_hashable.
   void set(Value key, Value value);
 };
-Value make_dict(Dict dict);  ///< Fault: see make_sequence
+/// Sets depth and weight of a dict, and makes it a Value. Fault: see make_sequence.
+Value make_dict(Dict dict);
 /// Checks that a value can be a key of a dict. Fault: it cannot.
 void check_hashable(const Value& key);
 
@@ -220,15 +222,17 @@ class Arguments {
   Budget& budget() const { return *budget_; }
   const Values& positional() const { return positional_; }
   const std::vector<std::pair<std::string, Value>>& named() const { return named_; }
-  /// Whether there is an argument at this position or with this name.
+  /// Whether there is a positional argument `index` (from 0), or an argument with this name.
   bool has(size_t index, std::string_view name) const;
-  /// The argument at this position or with this name; `fallback` if it is missing.
+  /// The positional argument `index`, or the argument with this name; `fallback` if there is
+  /// neither.
   Value get(size_t index, std::string_view name, Value fallback) const;
-  /// The argument at this position or with this name. Fault: it is missing.
+  /// The positional argument `index`, or the argument with this name. Fault: there is neither.
   Value get(size_t index, std::string_view name) const;
-  /// Checks the arguments. `names`: the names of the parameters, by position; a parameter without a
-  /// name in `names` cannot be named. Fault: there are more than `most` positional arguments, a
-  /// name is not in `names`, or a parameter has two arguments.
+  /// Checks the arguments. `most`: the maximum number of positional arguments. `names`: the names
+  /// of the first parameters, in order; the arguments for further parameters can be passed only by
+  /// position. Fault: there are more than `most` positional arguments, an argument has a name that
+  /// is not in `names`, or a parameter has two arguments.
   void check(size_t most, std::initializer_list<std::string_view> names) const;
 
  private:
@@ -273,8 +277,8 @@ std::string to_json_text(const Value& value, const JsonStyle& style);
 /// item of an undefined value. A generator is empty afterwards. Fault: the value is not iterable,
 /// or is a Marked text, which is not supported.
 Values iterate(const Value& value);
-/// The same, but first takes the steps for traversing the items from `budget`. Fault also if the
-/// budget is used up.
+/// The same, but the function takes the steps for traversing the items from `budget` before it
+/// reads them. Fault: as above, or the budget is used up.
 Values iterate(const Value& value, Budget& budget);
 /// Whether Python can iterate over the value; false for a Loop. True for a Marked text, although
 /// `iterate` does not support it.

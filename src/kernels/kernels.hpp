@@ -17,7 +17,7 @@ struct Product {
   PackedMatrix weights;
   /// [rows, x_stride] bf16; only the first weights.inputs elements of a row are used
   const std::uint16_t* x = nullptr;
-  /// Number of rows of x; number of elements from one row of x to the next.
+  /// rows: number of rows of x. x_stride: number of elements from one row of x to the next.
   std::int64_t rows = 0, x_stride = 0;
   /// [rows, inputs / 32]: for each row of x, Kernels::sum_blocks of its inputs. Needed only if
   /// has_least(weights.type).
@@ -56,16 +56,17 @@ struct Attention {
     /// [group, dim] bf16, written only in the call for the last piece (Attention::last). May be the
     /// memory of `query` if there is one piece.
     std::uint16_t* out = nullptr;
-    /// Bit k % 32 of word k / 32: whether the token sees key k of the piece. Bits from `end` on are
-    /// zero. If a token sees no key of any piece, its result is zero.
+    /// [ceil(end / 32)]. Bit k % 32 of word k / 32: whether the token sees key k of the piece. Bits
+    /// from Attention::end on are zero. If a token sees no key of any piece, its result is zero.
     const std::uint32_t* mask = nullptr;
     /// [attention_state(group, dim)], written by one call and read by the next. Used only if there
     /// is more than one piece.
     float* state = nullptr;
   };
   const Token* tokens = nullptr;
-  std::int64_t count = 0, group = 0;  ///< number of tokens; query heads per key head
-  std::int64_t dim = 0;               ///< dimensions of a head, an even number
+  /// count: number of tokens. group: number of query heads for each key head.
+  std::int64_t count = 0, group = 0;
+  std::int64_t dim = 0;  ///< dimensions of a head, an even number
   /// Panels of 32 keys, [ceil(end / 32)][dim / 2][32][2] bf16; see Kernels::rotate_key.
   const std::uint16_t* keys = nullptr;
   const std::uint16_t* values = nullptr;  ///< [end, dim] bf16
@@ -98,7 +99,7 @@ struct TopTwo {
 
 /// The functions of one instruction set.
 struct Kernels {
-  /// Computes panels [begin, end) of the product.
+  /// Computes those outputs of the product whose weights are in the panels [begin, end).
   void (*multiply)(const Product& product, std::int64_t begin, std::int64_t end);
 
   /// out[b] = the sum of x[32 b] to x[32 b + 31]. `x`: [size] bf16. `out`: [size / 32]. REQUIRES:

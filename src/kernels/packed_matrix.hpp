@@ -11,24 +11,26 @@ namespace pardec {
 // bf16: a pair of inputs takes 128 bytes, i.e. two registers with 16 outputs each.
 //   pair k:  { w[0][2 k], w[0][2 k + 1],  w[1][2 k], w[1][2 k + 1], ... w[31][2 k + 1] }
 //
-// int8: quantised for each output, as in LLM.int8() (arXiv:2208.07339), but without separate
-// outliers. The scale of a row is its largest absolute value. A weight is q * scale / 127, where q
-// is a signed byte.
+// int8: the weights of each output are quantised with a scale of their own, as in LLM.int8()
+// (arXiv:2208.07339), but without separate outliers. The scale is the largest absolute value of
+// these weights. A weight is q * scale / 127, where q is a signed byte.
 //   float32 scale[32], then the pairs as for bf16, with one byte q per number
 //
-// nf4: quantised in blocks of 64 inputs, as in QLoRA (arXiv:2305.14314), but without double
-// quantisation. The scale of a block is its largest absolute value. A weight is kNf4[q] * scale,
-// rounded to bf16, where q is a number of 4 bits. A panel stores its blocks one after another:
+// nf4: blocks of 64 weights (64 inputs of one output) are quantised with a scale of their own, as
+// in QLoRA (arXiv:2305.14314), but without double quantisation. The scale of a block is its largest
+// absolute value. A weight is kNf4[q] * scale, rounded to bf16, where q is a number of 4 bits. For
+// each 64 inputs, a panel stores the blocks of its 32 outputs together:
 //   float32 scale[32], then 16 lines of 64 bytes, with two pairs of inputs each. A line has 16
 //   words of 32 bits. Each word packs 8 numbers q: in word 2 o + i, the four bits from bit
 //   4 (4 p + v) on are q of output 8 v + o and of input i of pair p (o = 0 ... 7, v = 0 ... 3;
 //   i and p are 0 or 1).
 //
 // q4_0, q4_1, q4_k, q8_0: the numbers of a GGUF file (ggml-common.h), rearranged. A weight is
-// scale * q + least. Blocks of 32 inputs of an output share the scale and the minimum, `least`. The
-// number q is stored as a code: 4 bits for q + 8 in q4_0, 4 bits for q in q4_1 and q4_k, a signed
-// byte in q8_0. In q4_0 and q8_0, `least` is 0. The number of inputs is a multiple of 32 (q4_k: of
-// 256). A panel stores for each block of 32 inputs:
+// scale * q + least. The weights of a block (32 inputs of one output) share the scale and the
+// minimum, `least`. The number q is stored as a code: 4 bits for q + 8 in q4_0, 4 bits for q in
+// q4_1 and q4_k, a signed byte in q8_0. In q4_0 and q8_0, `least` is 0. The number of inputs is a
+// multiple of 32 (q4_k: of 256). For each 32 inputs, a panel stores the blocks of its 32 outputs
+// together:
 //   q4_0: float16 scale[32], codes
 //   q4_1: float16 scale[32], float16 least[32], codes
 //   q8_0: float16 scale[32], then the pairs as for int8, with one byte q per number
@@ -63,7 +65,7 @@ inline constexpr std::int64_t kQ40Bytes = kHalfBytes + kNibbleBytes,
 /// The number type of packed weights. The comment at the beginning of this file describes each.
 enum class WeightType { bf16, int8, nf4, q4_0, q4_1, q4_k, q8_0 };
 
-/// Whether the type is a type of GGUF files.
+/// Whether the type is a type of GGUF files, which store numbers in blocks.
 static constexpr bool in_blocks(WeightType type) { return type >= WeightType::q4_0; }
 /// Whether the type has a minimum for each block of 32 inputs (`least`).
 static constexpr bool has_least(WeightType type) {
@@ -92,7 +94,7 @@ inline constexpr float kNf4[16] = {
 
 /// The packed weights of a linear map. This struct does not own the memory.
 struct PackedMatrix {
-  const std::byte* panels = nullptr;
+  const std::byte* panels = nullptr;  ///< panel_count() panels of panel_bytes() bytes each
   std::int64_t outputs = 0, inputs = 0;
   WeightType type = WeightType::bf16;
 

@@ -30,15 +30,17 @@ class Attendance {
   /// `members`: number of members of the team, at least 1.
   explicit Attendance(int members) : members_(members), active_(members) {}
 
-  /// The number of members that take part, as the last call of `at` or `waited` decided.
+  /// The number of members that take part in loops, as the last call of `at` or `waited` decided.
   int active() const { return active_; }
-  /// The number of members that may take part at time `now_ns`. A member returns when the time for
-  /// which it was left out is over. All times are in nanoseconds of one monotonic clock.
+  /// Call this before a loop. Returns the number of members that may take part at time `now_ns`. A
+  /// member that was left out takes part again when its time is over. All times are in nanoseconds
+  /// of one monotonic clock.
   int at(std::int64_t now_ns);
-  /// Reports a loop that ended at `now_ns`. Its caller computed for `worked_ns`, and then waited
-  /// for the other members for `waited_ns`.
+  /// Reports a loop that ended at `now_ns`. The thread that called the loop computed for
+  /// `worked_ns`, and then waited for `waited_ns` until the other members were ready.
   void waited(std::int64_t now_ns, std::int64_t worked_ns, std::int64_t waited_ns);
-  /// Total time until `now_ns` for which members were left out, summed over members.
+  /// Total time until `now_ns` for which members were left out. If several members are left out at
+  /// the same time, the time of each counts.
   std::int64_t out_ns(std::int64_t now_ns) const;
 
  private:

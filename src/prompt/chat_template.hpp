@@ -40,21 +40,21 @@ class ChatTemplate {
   /// raise an error because the roles do not alternate.
   std::string render(const std::vector<ChatMessage>& messages, bool add_generation_prompt) const;
 
-  /// Renders a conversation that ends with a user turn, whose content is a placeholder, and with
-  /// the header of the assistant's answer. Returns the text before and after the placeholder.
-  /// `messages`: the messages before the user turn. ConfigError: see render; or the rendered text
-  /// does not contain the placeholder exactly once.
+  /// Renders `messages`, then a user turn whose content is a placeholder, then the header of the
+  /// assistant's answer. Returns the text before and after the placeholder. ConfigError: see
+  /// render; or the rendered text does not contain the placeholder exactly once.
   Turn open_turn(std::vector<ChatMessage> messages) const;
 
-  /// The text between an answer and the content of the next user turn. `messages`: the messages
-  /// before the first user turn. ConfigError: see open_turn; or the template renders a turn
-  /// differently if another turn follows.
+  /// The text between an answer and the content of the next user turn: the end of the answer's
+  /// markup, and the beginning of the user turn's markup. `messages`: the messages before the first
+  /// user turn. ConfigError: see open_turn; or the template renders a turn differently if another
+  /// turn follows.
   std::string between_turns(std::vector<ChatMessage> messages) const;
 
   /// The whole text between an answer and the next answer: markup, user turn and the header of the
   /// next answer. `messages`: the messages before the first user turn. `words`: the content of the
-  /// user turn between the two answers. ConfigError: see open_turn; or the template renders the
-  /// earlier turns differently because of `words`.
+  /// user turn between the two answers. ConfigError: see open_turn; or, in a conversation with this
+  /// user turn, the template renders the earlier turns differently.
   std::string next_turn(std::vector<ChatMessage> messages, const std::string& words) const;
 
  private:
@@ -83,23 +83,24 @@ ChatTemplate find_chat_template(std::string_view name);
 /// The names of the built-in templates.
 std::vector<std::string> chat_template_names();
 
-/// The files of a checkpoint folder that may contain its template or special tokens.
-/// kMoreChatTemplates: the subfolder with further templates, NAME.jinja.
+/// The files of a checkpoint folder that may contain its chat template or special tokens.
+/// kMoreChatTemplates: the subfolder with further templates, in files NAME.jinja.
 inline constexpr std::array kChatTemplateFiles{"chat_template.jinja", "chat_template.json",
                                                "tokenizer_config.json", "special_tokens_map.json",
                                                "added_tokens.json"};
 inline constexpr const char* kMoreChatTemplates = "additional_chat_templates";
 
-/// Reads a checkpoint's own template. `folder`: the checkpoint's folder, or a GGUF file. The first
-/// of these places that has a template is used, as in transformers: chat_template.jinja with
-/// additional_chat_templates/NAME.jinja; `chat_template` of tokenizer_config.json (one text, or
-/// several by name); chat_template.json. The template of a GGUF file is in the file's metadata.
-/// None: the checkpoint has no template. `name`: the template to use; empty: the default template.
-/// `variables`: passed to the template in addition to the special tokens (`bos_token` and others).
-/// The template's strftime_now always prints 26 July 2024, so that prompts do not change from day
-/// to day. ConfigError: there is no template `name`, `chat_template` has the wrong type, or the
-/// template is not supported. DataError: a file cannot be read or is not JSON. ModelError: the GGUF
-/// file is invalid. Also the errors of read_tokens_beside.
+/// Reads a checkpoint's own template. `folder`: the checkpoint's folder, or a GGUF file. `name`:
+/// the template to use; empty: the default template. In a folder, the templates come from the first
+/// of these places that has any, as in transformers: chat_template.jinja together with
+/// additional_chat_templates/NAME.jinja; the key `chat_template` of tokenizer_config.json (one
+/// text, or several texts by name); chat_template.json. A GGUF file has its templates in its
+/// metadata. None: the checkpoint has no template. `variables`: passed to the template in addition
+/// to the special tokens (`bos_token` and others). The template's strftime_now always prints 26
+/// July 2024, so that prompts do not change from day to day. ConfigError: there is no template
+/// `name`, `chat_template` has the wrong type, or the template is not supported. DataError: a file
+/// cannot be read or is not JSON. ModelError: the GGUF file is invalid. Also the errors of
+/// read_tokens_beside.
 std::optional<ChatTemplate> read_chat_template(
     const std::filesystem::path& folder, const std::string& name = "",
     const OrderedJson& variables = OrderedJson::object());

@@ -26,8 +26,9 @@ std::string nameless_key(size_t number);
 /// A field of a context: the name of an attribute, or a question, possibly with choices.
 struct Field {
   std::string name;
-  std::string question;              ///< empty: only the name is asked for
-  std::vector<std::string> choices;  ///< texts, at most kMostChoices; empty: any answer
+  std::string question;  ///< empty: only the name is asked for
+  /// the texts of the choices, at most kMostChoices (choice_letters.hpp); empty: any answer
+  std::vector<std::string> choices;
 };
 
 /// A text, and the fields that are asked about it.
@@ -38,8 +39,9 @@ struct Context {
   std::vector<Field> fields;
 };
 
-/// A worked example of one field, for the prompt (few-shot): a context's text, what is asked about
-/// it, and the answer.
+/// A worked example of one field, for the prompt (few-shot): the text of a context, what is
+/// asked about this text (the name or question of a field, possibly with its choices), and the
+/// answer.
 struct Shot {
   std::string context, field, answer;
 };
@@ -52,7 +54,7 @@ struct WorkedAnswer {
 
 /// Limits on the number of generated tokens.
 struct Limits {
-  /// for an answer to an open prompt, or for an answer that has the values of all fields
+  /// for an answer to an open prompt, or for a JSON answer, which has the values of all fields
   int max_new_tokens = 512;
   int per_field = 64;  ///< for each field, if fields are answered one by one
 };

@@ -19,7 +19,7 @@ namespace pardec {
 ///   \n  }\n}\n</result>           tail
 inline constexpr std::string_view kAnswerOpening = "<result>";
 inline constexpr std::string_view kAnswerClosing = "</result>";
-inline constexpr std::string_view kAbsent = "n/a";
+inline constexpr std::string_view kAbsent = "n/a";  ///< the word for an absent value
 
 /// The fixed text of a JSON answer.
 struct JsonSkeleton {
@@ -56,11 +56,14 @@ std::optional<std::string> parse_plain_value(std::string_view raw);
 /// text.
 bool says_absent(std::string_view raw);
 
-/// The values in a JSON answer.
+/// The values in a JSON answer. [context][field] means: indexed by context, then by field, as in
+/// the `contexts` of parse_json_answer.
 struct JsonAnswer {
   /// [context][field]; none: the value is absent
   std::vector<std::vector<std::optional<std::string>>> values;
-  std::vector<std::vector<bool>> said_absent;  ///< [context][field]: the value is null or n/a
+  /// [context][field]: true if the answer has the value null or n/a for the field; false for any
+  /// other value, and if the field is missing
+  std::vector<std::vector<bool>> said_absent;
   /// for each context: whether its object could be parsed; if not, all its values are absent
   std::vector<bool> parsed;
 };

@@ -22,31 +22,34 @@ struct Pieces {
   /// whether the prompts of single fields show the choices with letters (shows_choices)
   bool lettered = true;
   /// value and free form, [context][field]: the question, the end of the turn, and the header of
-  /// the assistant's answer. For a later turn of a conversation: everything between two answers
+  /// the assistant's answer. For a later turn of a conversation: everything between the previous
+  /// turn's answer and the answer of this turn
   std::vector<std::vector<Tokens>> fields;
   Tokens rest;  ///< json form: contexts, end of the turn, header of the answer, <result>
   /// json form: the segment before each value (JsonSkeleton::segments)
   std::vector<Tokens> segments;
 
-  /// For decoders that make their own requests (free form only). `turn_opening`: everything before
-  /// the user's content, i.e. earlier messages and markup. `turn_closing`: the markup after the
-  /// user's content. `said`: in a later turn of a conversation, the ids before `turn_opening`;
-  /// make_pieces leaves it empty.
+  /// For decoders that make their own requests (free form only). The prompt of such a request is
+  /// `said`, `turn_opening`, the user's content, `turn_closing`. `turn_opening`: earlier messages
+  /// and markup; in a later turn of a conversation, only the markup after the previous answer.
+  /// `turn_closing`: the markup after the user's content. `said`: in a later turn, the ids of the
+  /// conversation up to the previous answer; otherwise empty. make_pieces leaves `said` empty.
   Tokens said;
   std::string turn_opening, turn_closing;
   /// whether prompts begin with the tokenizer's special tokens (Tokenizer::encode_piece)
   bool adds_special = true;
 
-  /// conversations: the text between an answer and the content of the user's next turn
+  /// conversations: the markup between an answer and the content of the user's next turn
+  /// (ChatTemplate::between_turns)
   std::string next_turn;
-  /// conversations, [turn]: the text of the whole first prompt; for each later turn, the text whose
-  /// ids are fields[0][turn]
+  /// conversations, one text for each turn. turns[0] is the text of the whole first prompt. For a
+  /// later turn t, turns[t] is the text whose ids are fields[0][t]
   std::vector<std::string> turns;
 
   /// The prompt in json form: prefix and rest.
   Tokens whole_prompt() const;
-  /// The prompt of one field in value or free form: prefix, its context, and the field. The indices
-  /// count from 0. (For a later turn of a conversation, this is not the whole prompt.)
+  /// The prompt of one field in value or free form: `prefix`, contexts[context], and
+  /// fields[context][field]. (For a later turn of a conversation, this is not the whole prompt.)
   Tokens field_prompt(size_t context, size_t field) const;
 };
 
@@ -56,10 +59,10 @@ struct PromptWords {
   std::string text;  ///< the messages with the chat template's markup
 };
 
-/// The prompts of a job as text, in the order in which the decoder `ar` asks them: one prompt in
-/// json form, otherwise one prompt for each field of each context. For a later turn of a
-/// conversation, the prompt is only the part after the previous answer. ConfigError: see
-/// make_pieces, except that contexts may have different fields.
+/// The prompts of a job as text: one prompt in json form, otherwise one prompt for each field, in
+/// the order of the contexts and of their fields. For a later turn of a conversation, the prompt is
+/// only the part after the previous answer. ConfigError: see make_pieces, except that contexts may
+/// have different fields.
 std::vector<PromptWords> make_words(const Job& job, Form form, const PromptFile& prompt,
                                     const ChatTemplate& chat);
 
@@ -81,11 +84,11 @@ struct Spoken {
   Tokens ids;
   std::string text;
 };
-/// Counts the later turns of a conversation in which the prompt's ids differ from the ids of the
-/// whole text, tokenized at once. These ids can differ, because earlier answers keep their
+/// Returns how many later turns of a conversation have a prompt whose ids differ from the ids of
+/// the same text, tokenized as a whole. The ids can differ, because earlier answers keep their
 /// generated ids, while a tokenizer may join the end of an answer with the text after it.
-/// `answers`: the answers to the turns so far, from the first turn on. A turn does not count if the
-/// turn before it has no answer. Returns 0 for a job that is not a conversation.
+/// `answers`: the answers so far, one for each turn from the first turn on. Turns whose previous
+/// turn has no answer are not counted. Returns 0 for a job that is not a conversation.
 int turns_off_text(const Pieces& pieces, const std::vector<Spoken>& answers,
                    const Tokenizer& tokenizer);
 

@@ -15,10 +15,11 @@ namespace pardec {
 ///   [system]         optional
 ///   [instruction]    {category} {fields} {context_count}
 ///   [shot]           {context} {field} {answer}
-///   [context]        {n} (from 1) {text}
+///   [context]        {n} (the context's number in the prompt, from 1) {text}
 ///   [field]          {asked}, or {name} {question}; and {choices} (see `lettered`)
-///   [listed]         the slots of [field], or {entry}; only for json form, in which all fields are
-///                    asked at once: after each context, this section is written for each field
+///   [listed]         the slots of [field], or {entry}; only for json form. One prompt then asks
+///                    for all fields: this section is written once for each field, after the
+///                    field's context
 ///   [answer json], [answer value], [answer free]   how to answer in each form (see Form)
 /// {asked} is the name of a field, its question, or both (see `asked`). {entry} is the field's key
 /// in the JSON answer, followed by its question if it has one. A prompt file for a decoder that
@@ -48,7 +49,8 @@ std::string lettered(const std::vector<std::string>& choices);
 /// context, from 1.
 std::string asked(const Field& field, size_t number);
 
-/// The values of all slots of [field] and [listed]. `number`: see `asked`.
+/// The values of all slots of [field] and [listed], by the slots' names without braces. `number`:
+/// see `asked`.
 std::map<std::string, std::string> slots_of(const Field& field, size_t number);
 
 /// Whether prompts of single fields show the choices with letters, i.e. [field] has the slot

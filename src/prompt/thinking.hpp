@@ -19,11 +19,12 @@ enum class Thinking {
 /// Parses `keep`, `strip` or `off`. ConfigError: the text is none of these.
 Thinking parse_thinking(const std::string& text);
 
-/// How to find thinking in answers. The marks are known_thought_marks(), marks at which the
-/// template splits earlier answers (`content.split('</reflect>')`), and pairs of the tokenizer's
-/// tokens whose text names thinking ("<reflect>", "</reflect>"; see names_thought).
-/// ThoughtReading::opened is set if the header of the answer opens the thinking, and
-/// ThoughtReading::keep if `thinking` is Thinking::keep. `tokenizer`: null if there is none.
+/// Returns how to find thinking in answers. The marks around thinking are known_thought_marks();
+/// marks at which the template splits earlier answers (`content.split('</reflect>')`); and pairs of
+/// the tokenizer's tokens whose text names thinking ("<reflect>", "</reflect>"; see names_thought).
+/// ThoughtReading::opened is true if the template's header of an answer already has an opening
+/// mark. ThoughtReading::keep is true if `thinking` is Thinking::keep. `tokenizer`: null if there
+/// is none.
 ThoughtReading thought_reading(const ChatTemplate& chat, const Tokenizer* tokenizer,
                                Thinking thinking);
 

@@ -17,7 +17,7 @@ enum class SandboxVerdict {
   passed,  ///< the program ended normally, and all tests passed
   /// a test failed, or the program raised an exception, exited early, or was ended by a signal
   failed,
-  timeout,  ///< program and tests did not end within the limits on time
+  timeout,  ///< the program and the tests did not end within the limits on CPU time and wall time
 };
 std::string_view name(SandboxVerdict verdict);
 
@@ -32,8 +32,8 @@ struct SandboxResult {
 struct PythonTask {
   std::string program;  ///< untrusted Python code
   /// The text of the task: trusted Python code with top-level functions. The program must define
-  /// the last function, and each function that has no body in this text. All other functions are
-  /// taken from this text, even if the program redefines them.
+  /// the last of these functions, and each function without a body. For all other functions, the
+  /// tests use the definition in `head`, even if the program redefines them.
   std::string head;
   /// Trusted Python code that calls the functions in `head`, and raises an exception if a result is
   /// wrong.
@@ -65,12 +65,12 @@ class PythonSandbox {
   explicit PythonSandbox(SandboxLimits limits = {});
 
   /// Runs a program and its tests, and waits for the verdict. Code of the program under
-  /// `if __name__ == "__main__"` does not run, as in HumanEval's own evaluation. stdin is empty;
-  /// stdout is discarded. ConfigError: bwrap or python3 is missing, or the kernel does not allow
-  /// namespaces (the message says what to install or allow; no program runs without isolation); or
-  /// the tests cannot be run: `head` or `test` is not valid Python, `head` has no function, or the
-  /// tests have arguments that are not plain values. RunError: a process, a pipe or a file in
-  /// memory cannot be created.
+  /// `if __name__ == "__main__"` does not run, as in HumanEval's own evaluation. If the program
+  /// reads stdin, it reads an empty text; its stdout is discarded. ConfigError: bwrap or python3 is
+  /// missing, or the kernel does not allow namespaces (the message says what to install or allow;
+  /// no program runs without isolation); or the tests cannot be run: `head` or `test` is not valid
+  /// Python, `head` has no function, or the tests have arguments that are not plain values.
+  /// RunError: a process, a pipe or a file in memory cannot be created.
   SandboxResult run(const PythonTask& task) const;
 
  private:

@@ -112,11 +112,11 @@ except EOFError:
     pass
 )py";
 
-/// The rest of the code of the tests' process. The task's functions send calls to the program's
-/// process. The tests' process writes to descriptor 5: first the line `started`, and at the end a
-/// word, a space and a reason, which may be empty. The word is `passed`; `failed`; `task` (the
-/// tests cannot be run); `unready` (the program's process did not start); `gone` (the program's
-/// process ended too early).
+/// The rest of the code of the tests' process. If the tests call a function that the program must
+/// define, the call is sent to the program's process. The tests' process writes to descriptor 5:
+/// first the line `started`, and at the end a word, a space and a reason, which may be empty. The
+/// word is `passed`; `failed`; `task` (the tests cannot be run); `unready` (the program's process
+/// did not start); or `gone` (the program's process ended too early).
 inline constexpr const char* kJudgeRunner = R"py(
 import builtins, random
 

@@ -22,8 +22,10 @@ namespace pardec {
 struct NumberRange {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
-  bool above_least = false, below_most = false;  ///< whether the end itself is excluded
-  std::string expected = {};  ///< description of the valid values, for error messages
+  /// above_least: whether `least` itself is invalid. below_most: whether `most` itself is invalid.
+  bool above_least = false, below_most = false;
+  /// description of the valid values for error messages, e.g. "at least 1"; empty: any number
+  std::string expected = {};
 
   bool has(double value) const {
     return std::isfinite(value) && (above_least ? value > least : value >= least) &&
@@ -55,8 +57,9 @@ struct SettingTraits {
   bool shows_default = true;  ///< whether the help shows the default
   /// the default in the help, if code sets the actual default after the settings are read
   std::string default_text = {};
-  bool checkpoint = false;  ///< the text names a checkpoint, and becomes checkpoint_path(text)
-  bool in_file = true;      ///< false: no key of experiment files has this setting
+  /// whether the text names a checkpoint; if so, the stored value is checkpoint_path(text)
+  bool checkpoint = false;
+  bool in_file = true;  ///< false: no key of experiment files has this setting
   /// the only verb with this row, "run" or "sweep"; empty: all verbs with this table
   std::string_view only = {};
 };
@@ -81,12 +84,13 @@ using Settings = std::vector<Setting>;
 bool takes_several(const Setting& setting);
 
 /// Sets settings to the values in a JSON object. Keys may contain - instead of _. `others`: keys of
-/// the object that are read elsewhere. `given`: names of settings that keep their values; their
-/// values in the object are ignored. Returns the names of the settings that were set. ConfigError:
-/// `object` is not a JSON object, a key is unknown (the message suggests similar names), or a value
-/// has the wrong type or is out of range. The message starts with `where`, and names the key, the
-/// value and the expected values. The value of an OptionEntry need only be a text, a number or a
-/// bool here; the code that reads the options checks the value.
+/// the object that this function ignores, because other code reads them. `given`: names of settings
+/// that keep their values; their values in the object are ignored. Returns the names of the
+/// settings that were set. ConfigError: `object` is not a JSON object, a key is unknown (the
+/// message suggests similar names), or a value has the wrong type or is out of range. The message
+/// starts with `where`, and names the key, the value and the expected values. The value of an
+/// OptionEntry need only be a text, a number or a bool here; the code that reads the options checks
+/// the value.
 std::set<std::string> read_settings(const Settings& settings, const Json& object,
                                     const std::string& where,
                                     const std::vector<std::string>& others = {},

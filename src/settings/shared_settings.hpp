@@ -11,9 +11,10 @@
 /// function, which must outlive the row.
 namespace pardec {
 
-/// The choice of a network, and how it computes.
+/// Which network is used, and how it is computed (number type, device, threads, ...).
 Settings model_settings(ModelOptions& model);
-/// What several processes share (ModelOptions::parallel): the examples, or the network.
+/// How several processes divide the work (ModelOptions::parallel): each process takes some of the
+/// examples, or some parts of the network.
 Setting parallel_setting(ModelOptions& model);
 /// Options for generating answers.
 Settings decode_settings(DecodeOptions& decode);

@@ -17,12 +17,13 @@ struct TrainingSettings {
   /// progress, trainer.workers and trainer.micro_tokens from the members below, and trainer.dtype
   /// and trainer.seed from spec.dtype and spec.seed.
   TrainingSpec spec;
-  std::vector<std::string> format;  ///< NAME or NAME:SHARE (TrainingSpec); empty: usual_formats
+  /// training formats, each as NAME or NAME:SHARE (see format_shares); empty: usual_formats
+  std::vector<std::string> format;
   /// Tokens in a forward pass; none: 512 for an adapter, otherwise the default of TrainerOptions.
   std::optional<std::int64_t> micro_tokens;
   std::string progress = "auto";  ///< see parse_progress_style
-  int threads = 0;                ///< CPU threads; 0: all cores, but one thread with a GPU
-  double process_timeout = 600;   ///< in seconds; see Group::join
+  int threads = 0;  ///< CPU threads; 0: one for each core, or only one thread if a GPU computes
+  double process_timeout = 600;  ///< in seconds; see Group::join
 };
 
 /// The table of settings for `train`. The rows point into `settings`, which must outlive them.

@@ -25,7 +25,7 @@ enum class LabelState {
   labelled,
   unreadable,  ///< the teacher's reply contains no valid values, or was cut short
   refused,     ///< the teacher refused
-  left_out,    ///< no question can be made from the example
+  left_out,    ///< the example has no text, or two fields with the same name
   undecided,   ///< there is no reply yet, or the call failed
 };
 /// All states, in the order in which `data label` prints them.
@@ -40,27 +40,28 @@ struct LabelledExample {
   /// the text does not state the value.
   Example example;
   LabelState state;
-  std::string reason;  ///< why the example is not labelled; empty: it is labelled
+  std::string reason;  ///< why the example is not labelled; empty if it is labelled
 };
 
 /// The outcomes of all examples.
 struct LabelResult {
   std::vector<LabelledExample> examples;  ///< in the order of the given examples
-  /// Counts of the fields of labelled examples: fields with a value, and fields without a value.
+  /// Number of fields of the labelled examples that have a value (`values`), or no value
+  /// (`absent`).
   std::int64_t values = 0, absent = 0;
-  /// "STATE: reason" -> number of examples that are not labelled for this reason
+  /// maps "STATE: reason" to the number of examples that are not labelled for this reason
   std::map<std::string, std::int64_t> reasons;
   std::int64_t calls = 0;  ///< number of new replies
 
   std::int64_t count(LabelState state) const;
 };
 
-/// Labels the examples. Each question asks for all fields of one example. A value must be one of
-/// the field's choices, or, if the field has no choices, occur in the example's text (read_values).
-/// After an unreadable reply, the question is asked once more. Stored replies are used again, and
-/// new replies are stored. `store`: null if nothing is stored and `ask` sends nothing (a dry run).
-/// `progress`: called with the number of new replies so far; may be empty. Errors: see Questioning
-/// and read_wording. Exceptions of `ask` pass through.
+/// Labels the examples. Each question to the teacher asks for all fields of one example. If a field
+/// has choices, its value must be one of them; otherwise the value must occur in the example's text
+/// (read_values). After an unreadable reply, the question is asked once more. Stored replies are
+/// used again, and new replies are stored. `store`: null if nothing is stored and `ask` sends
+/// nothing (a dry run). `progress`: called with the number of new replies so far; may be empty.
+/// Errors: see Questioning and read_wording. Exceptions of `ask` pass through.
 LabelResult label_examples(Store* store, const LabelTask& task,
                            const std::vector<Example>& examples, const AskService& ask,
                            const std::function<void(std::int64_t calls)>& progress = {});

@@ -19,11 +19,11 @@ struct RewrittenBranch {
 struct Rewrite {
   std::string question;  ///< the prompt of the answer
   std::string before;    ///< for independence: the part of the rewritten answer before the group
-  std::vector<RewrittenBranch> group;  ///< for independence: the branches
+  std::vector<RewrittenBranch> group;  ///< for independence: the branches of the group
   std::string original, rewritten;     ///< the whole answer, before and after the rewrite
 };
 
-/// A check, with the condition for the verdict yes.
+/// The checks. The comments say when the verdict is yes.
 enum class RewriteCheck {
   independence,  ///< no branch of the group depends on another
   format,        ///< nothing is lost or added, and the form is the same
@@ -34,7 +34,7 @@ inline constexpr int kRewriteVotes = 3;
 
 /// The inquiry for one vote. Errors: see read_wording and Wording::filled.
 Inquiry ask_about(const Rewrite& rewrite, RewriteCheck check);
-/// The inquiry to send after a reply without a verdict. `inquiry`: the inquiry that got `reply`.
+/// The inquiry to send after a reply without a verdict. `reply`: this reply, to `inquiry`.
 /// `problem`: why the reply has no verdict. Errors: see ask_about.
 Inquiry ask_about_again(RewriteCheck check, Inquiry inquiry, const std::string& reply,
                         const std::string& problem);

@@ -16,11 +16,11 @@
 
 /// Makes the training data of ASPD (arXiv:2508.08895, section 3.1). A teacher (a network behind a
 /// chat service) rewrites each answer into branches several times. The rewrites are checked by
-/// rules, then by votes of the teacher. The most parallel rewrite that passes becomes training
-/// data.
+/// rules, then by votes of the teacher (rewrite_votes.hpp). The most parallel rewrite that passes
+/// all checks becomes training data.
 namespace pardec {
 
-/// The limits of the paper's pipeline, unless a comment says otherwise.
+/// The limits of the pipeline. The defaults are the paper's, unless a comment says otherwise.
 struct RewriteRules {
   int candidates = 3;            ///< number of rewrites of each answer, at least 1
   std::int64_t least_ids = 128;  ///< answers with fewer tokens are not rewritten
@@ -30,9 +30,10 @@ struct RewriteRules {
   /// Maximum length of a title, and minimum length of a branch, in characters. A branch must also
   /// be longer than its title.
   std::int64_t title_chars = 10;
-  /// Minimum share of the answer's words that are in the rewrite, in the same order, and of the
-  /// rewrite's words that are in the answer (recall and precision of ROUGE-L). The paper has no
-  /// such limit: it allows "lightly adjusted" text, and leaves this to the votes.
+  /// Lower limit for two shares: the share of the answer's words that are in the rewrite, in the
+  /// same order (recall of ROUGE-L), and the share of the rewrite's words that are in the answer
+  /// (precision of ROUGE-L). The paper has no such limit: it allows "lightly adjusted" text, and
+  /// leaves the decision to the votes.
   double kept_words = 0.9;
 };
 
@@ -105,9 +106,10 @@ struct RewrittenAnswer {
   std::optional<std::string> system = {};  ///< see Example::system
   std::string answer;  ///< if parallel, the chosen rewrite in ASPD's markup; otherwise the original
   RewriteState state = RewriteState::undecided;
-  std::string reason;                    ///< why the answer is not parallel; empty: it is parallel
-  Parallelism parallelism;               ///< of the chosen rewrite, if parallel
-  std::vector<RewriteOutcome> rewrites;  ///< outcomes of the decided rewrites
+  std::string reason;       ///< why the answer is not parallel; empty: it is parallel
+  Parallelism parallelism;  ///< of the chosen rewrite, if parallel
+  /// outcomes of the answer's rewrites; a rewrite without an outcome so far is left out
+  std::vector<RewriteOutcome> rewrites;
 };
 
 /// The counts of one stage of the pipeline: the number of items that reached the stage (`of`), and
@@ -122,9 +124,9 @@ struct RewriteResult {
   std::vector<RewrittenAnswer> answers;  ///< in the order of the given examples
   /// (name, counts), in the order of the pipeline
   std::vector<std::pair<std::string, StageCount>> stages;
-  /// name of RewriteOutcome::Kind -> number of rewrites with this outcome
+  /// maps the name of a RewriteOutcome::Kind to the number of rewrites with this outcome
   std::map<std::string, std::int64_t> fell;
-  /// "STATE: reason" -> number of answers that are not parallel for this reason
+  /// maps "STATE: reason" to the number of answers that are not parallel for this reason
   std::map<std::string, std::int64_t> reasons;
   std::int64_t calls = 0;  ///< number of new replies
 
@@ -133,11 +135,11 @@ struct RewriteResult {
 
 /// Rewrites the answers of open prompts. The answer of an example is the first reference of its
 /// first field. Each reply is stored when it arrives, and stored replies are used again, so that
-/// the function can resume its work after the process was killed. If `ask` returns early, or a call
-/// failed permanently, the answers that depend on missing replies stay undecided. `store`: null if
-/// nothing is stored and `ask` sends nothing (a dry run). `progress`: called with the number of new
-/// replies so far; may be empty. Errors: see Questioning and read_wording. Exceptions of `ask` pass
-/// through. REQUIRES: each example has a field.
+/// a second call can continue the work of a process that was killed. If `ask` returns early, or a
+/// call failed permanently, the answers that depend on missing replies stay undecided. `store`:
+/// null if nothing is stored and `ask` sends nothing (a dry run). `progress`: called with the
+/// number of new replies so far; may be empty. Errors: see Questioning and read_wording. Exceptions
+/// of `ask` pass through. REQUIRES: each example has a field.
 RewriteResult rewrite_answers(Store* store, const RewriteTask& task,
                               const std::vector<Example>& examples, const Tokenizer& tokenizer,
                               const AskService& ask,

@@ -35,7 +35,7 @@ struct WantedValue {
 /// text.
 Inquiry ask_values(const std::string& category, const std::string& text,
                    const std::vector<WantedValue>& wanted);
-/// The inquiry to send after a reply that is not readable. `inquiry`: the inquiry that got `reply`.
+/// The inquiry to send after a reply that is not readable. `reply`: this reply, to `inquiry`.
 /// `problem`: why the reply is not readable.
 Inquiry ask_values_again(Inquiry inquiry, const std::string& reply, const std::string& problem);
 
@@ -46,9 +46,9 @@ struct ValuesReading {
   /// why the reply is not readable (then `values` is empty); empty: the reply is readable
   std::string problem;
 };
-/// Reads the values in a reply to ask_values. Each value must be one of its choices, or, if it has
-/// no choices, occur literally in the text. The value may also be "none". Otherwise the reply is
-/// not readable.
+/// Reads the values in a reply to ask_values or ask_values_again. `text`, `wanted`: as in
+/// ask_values. Each value must be "none", or one of the choices of the wanted value; without
+/// choices, the value must occur literally in the text. Otherwise the reply is not readable.
 ValuesReading read_values(const std::string& text, const std::vector<WantedValue>& wanted,
                           std::string_view reply);
 
