@@ -14,9 +14,10 @@ class ByteProgress {
  public:
   /// `what`: a text before the count, e.g. the name of a file.
   ByteProgress(ProgressStyle style, std::string what) : style_(style), what_(std::move(what)) {}
-  /// Shows the progress. `done`: number of bytes so far. The bytes of the first call count as
-  /// present before the start, so they do not affect the estimate of the remaining time. `total`:
-  /// number of all bytes; 0: unknown. Totals of later calls are ignored.
+  /// Shows the progress. `done`: number of bytes so far. The value of `done` in the first call is
+  /// the number of bytes that were present before the start. These bytes do not affect the estimate
+  /// of the remaining time. `total`: number of all bytes; 0: unknown. Only the `total` of the first
+  /// call is used.
   void operator()(std::int64_t done, std::int64_t total) {
     if (!bar_) bar_.emplace(style_, what_, total, done);
     bar_->update(done, "bytes");

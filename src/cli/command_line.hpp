@@ -19,9 +19,10 @@ inline constexpr const char* kExitCodes =
     "there is a warning and --strict is set), 4 a verdict of reproduce differs from the expected "
     "one, 130 stopped by Ctrl-C (all results so far are stored).";
 
-/// Names of a verb's flags and positional arguments whose values are paths of outputs, e.g.
-/// "--out". `files`: the values are output files. `folders`: the values are folders for new
-/// checkpoints. check_written uses these names to check that no output overwrites an input.
+/// Names of a verb's flags (with dashes, e.g. "--out") and positional arguments (e.g. "folder")
+/// whose values are paths of outputs. `files`: the values are output files. `folders`: the values
+/// are folders for new checkpoints. check_written uses these names to check that no output
+/// overwrites an input.
 struct Written {
   std::vector<std::string> files = {}, folders = {};
 };
@@ -29,24 +30,27 @@ struct Written {
 /// One verb of `pardec`.
 struct Verb {
   std::string name, summary;  ///< `summary`: one line for the help
-  std::string example;        ///< shell commands, one in each line
-  /// Declares the verb's flags. Returns a function that runs the verb and returns an exit code.
-  /// The returned function is called after the command line was parsed, while the app still exists.
+  /// shell commands for the help, one in each line; each line after the first begins with two
+  /// spaces
+  std::string example;
+  /// Declares the verb's flags on the app, and returns a function that runs the verb. This function
+  /// is called after the command line was parsed, while the app still exists, and returns the exit
+  /// code.
   std::function<std::function<int()>(CLI::App&)> add;
-  /// The possible first arguments of the verb, e.g. `export` of `judge`. Empty: the verb has no
-  /// actions.
+  /// The words that may be the first argument of the verb and select what it does, e.g. `export` in
+  /// `pardec judge export`. Empty: the verb has no actions.
   std::vector<std::string> actions = {};
   Written written = {};
   /// Names of flags, e.g. "--model", that environment variables cannot set, because these flags
   /// have another meaning in other verbs, or confirm an action.
   std::vector<std::string> without_variable = {};
-  /// Whether mpirun may start several processes of this verb. If false, run_command_line throws an
-  /// error in each of these processes.
+  /// Whether mpirun may start several processes of this verb. If false, and mpirun started several
+  /// processes, run_command_line throws a ConfigError in each of them.
   bool several_processes = false;
 };
 
-/// The name of the group of flags that only these actions of a verb accept, for CLI::Option::group.
-/// The help of an action (`pardec VERB ACTION --help`) leaves out the groups of other actions.
+/// The name of an option group (CLI::Option::group) for flags that only the given actions of a verb
+/// use. The help of an action (`pardec VERB ACTION --help`) leaves out the flags of other actions.
 std::string flags_of(const std::vector<std::string>& actions);
 
 Verb run_verb();
@@ -71,20 +75,22 @@ Verb list_verb();
 
 /// Parses and runs one command line, and returns the exit code of its verb. Without a verb, or with
 /// --help or --version, the function prints a text to stdout, and returns 0. The value of a setting
-/// comes from the first of these sources that has the setting: flags, environment variables
-/// (PARDEC_ and the flag's name in capitals), the `-c` file, defaults. ConfigError: the command
-/// line is invalid, an output would overwrite an input (check_written), or mpirun started several
-/// processes of a verb that does not allow this. StoreError: a database has JSON of an unexpected
-/// type. The verb's own errors pass through. The caller converts an Error to an exit code.
+/// comes from the first of these sources that has the setting: flags, environment variables (e.g.
+/// PARDEC_BATCH_SIZE for --batch-size), the `-c` file, defaults. ConfigError: the command line is
+/// invalid, an output would overwrite an input (check_written), or mpirun started several processes
+/// of a verb that does not allow this. StoreError: a database has JSON of an unexpected type. The
+/// verb's own errors pass through. The caller converts an Error to an exit code (Error::exit_code).
 int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv);
 
 /// Checks that the running verb overwrites none of its inputs, including the inputs that an
-/// experiment file names: calls check_written (written_files.hpp). `config`: the content of the
-/// `-c` file. ConfigError: see check_written. REQUIRES: `app` belongs to the running verb.
+/// experiment file names. A verb that reads an experiment file calls this, because run_command_line
+/// checks only the command line. `config`: the content of the experiment file (`-c`). ConfigError:
+/// see check_written (written_files.hpp). REQUIRES: `app` is the app that run_command_line passed
+/// to Verb::add.
 void check_experiment(const CLI::App& app, const Json& config);
 
 /// The command line as given, starting with the program's name, for the record of a run. REQUIRES:
-/// `app` belongs to the running verb.
+/// `app` is the app that run_command_line passed to Verb::add.
 const std::vector<std::string>& command_arguments(const CLI::App& app);
 
 }  // namespace pardec

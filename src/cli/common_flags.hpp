@@ -13,21 +13,24 @@ class Option;
 
 namespace pardec {
 
-// Some functions of this file declare flags for a variable. The values of these flags are written
-// to the variable later, when the command line is parsed. The variable must still exist then.
+// The functions add_... of this file declare flags for a variable. The values of these flags are
+// written to the variable later, when the command line is parsed. The variable must still exist
+// then.
 
-/// Declares the flags that verbs with a network share: the network with its dtype and device
-/// (ModelOptions), and the options of generation (DecodeOptions).
+/// Declares the flags for the network, e.g. --model, --dtype and --device.
 void add_flags(CLI::App& app, ModelOptions& model);
+/// Declares the flags for generation, e.g. --temperature and --max-new-tokens.
 void add_flags(CLI::App& app, DecodeOptions& decode);
 
 /// Declares --retries and --timeout, for the actions `fetch` of `data` and `model`.
 void add_flags(CLI::App& app, DownloadOptions& download);
-/// ConfigError: there are fewer than 0 retries, or the timeout is less than 1 second.
+/// Checks the values of --retries and --timeout. ConfigError: `retries` is negative, or the timeout
+/// is less than 1 second.
 void check(const DownloadOptions& download);
 
-/// The flags shared by `compare` and `report`. `run`: names an invocation (find_invocation); empty:
-/// the newest one. `trace`: file with traces; empty: none. `strict`: see exit_code().
+/// The flags that `compare` and `report` share. `db`: path of the database. `run`: names an
+/// invocation (find_invocation); empty: the newest invocation. `trace`: path of a file with traces;
+/// empty: no traces. `strict`: see exit_code().
 struct ComparisonFlags {
   std::string db = "results/pardec.sqlite", run, trace;
   CompareOptions compare;
@@ -35,9 +38,9 @@ struct ComparisonFlags {
 };
 void add_flags(CLI::App& app, ComparisonFlags& flags);
 
-/// Checks the flags (check_hardware). Then, with --trace, reads the traces into
-/// flags.compare.traced. ConfigError: the file contains no trace, --trace is given without
-/// --hardware, or check_hardware fails. Other errors: see read_works.
+/// Checks --hardware and --trace. If --trace is given, reads its file into flags.compare.traced.
+/// ConfigError: --trace is given without --hardware, the file contains no trace, or --hardware is
+/// invalid (check_hardware). Other errors: see read_works.
 void read_traced(ComparisonFlags& flags);
 
 /// The exit code of a verb that showed a comparison. If `strict` is true and the comparison has
@@ -45,14 +48,16 @@ void read_traced(ComparisonFlags& flags);
 int exit_code(const Comparison& comparison, bool strict);
 /// Declares --hardware (CompareOptions::hardware).
 void add_hardware(CLI::App& app, std::vector<std::string>& hardware);
-/// ConfigError: `hardware` has several entries, which requires a trace, but `trace` (the file of
-/// --trace) is empty.
+/// Checks that there is a trace if --hardware names several machines. `hardware`, `trace`: the
+/// values of --hardware and --trace. ConfigError: `hardware` has several entries, and `trace` is
+/// empty.
 void check_hardware(const std::vector<std::string>& hardware, const std::string& trace);
 /// Declares --strict.
 void add_strict(CLI::App& app, bool& strict);
 
-/// Declares a flag whose value is a comma-separated list of texts. (CLI11's own lists lose the
-/// brackets of "[Fork],[Child]".) Parsing the command line writes the texts to `texts`.
+/// Declares a flag whose value is a comma-separated list of texts. `flag`: its name with dashes,
+/// e.g. "--tokens". Parsing the command line writes the texts to `texts`. (CLI11's own lists are
+/// not used, because they lose the brackets of "[Fork],[Child]".)
 CLI::Option* add_texts(CLI::App& app, const std::string& flag, std::vector<std::string>& texts,
                        const std::string& help);
 

@@ -22,17 +22,17 @@ class AnswerPrinter {
  public:
   /// `out`: for answers; `err`: for errors. `decoder`: the decoder that answers the requests.
   /// `tokenizer`: if null, token ids are printed instead of text. `streams`: whether text is
-  /// printed while it is generated, up to the last complete character; the whole output is the same
+  /// printed while it is generated, up to the last complete character. The printed text is the same
   /// with and without `streams`. All references and pointers must outlive this object.
   AnswerPrinter(std::ostream& out, std::ostream& err, const std::vector<Request>& requests,
                 const Decoder& decoder, const Tokenizer* tokenizer, AnswerFormat format,
                 bool streams);
 
-  /// The value for Request::reader of the request at `index`. The returned function receives the
-  /// whole text of the answer so far, and prints the part that is new. The function prints
-  /// only after all earlier requests have been printed. The function is empty if no text is printed
-  /// while the text is generated: `streams` is false, the format is json, or there is no tokenizer.
-  /// This object and `clock` must outlive the function.
+  /// Returns a function for Request::reader of the request at `index`. This function receives the
+  /// whole text of the answer so far, and prints the part that is new. It prints nothing until all
+  /// earlier requests have been printed. If text is not printed while it is generated (`streams` is
+  /// false, the format is json, or there is no tokenizer), the result is an empty std::function.
+  /// `clock`: measures the time for reading_ns(). This object and `clock` must outlive the result.
   std::function<void(std::string_view)> reader(std::size_t index, const Clock& clock);
   /// Prints the finished requests that were not printed yet, up to the first request that is still
   /// running. `answers`, `errors`: one entry for each request. A finished request has either an

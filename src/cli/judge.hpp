@@ -20,22 +20,32 @@ struct JudgeFlags {
   bool dry_run = false, retry_unscored = false;
 };
 
-/// Creates a JudgeTask from the flags. The caller sets JudgeTask::judge. ConfigError: a flag is
-/// invalid, or flags.run names no run or several. Other errors: see find_protocol.
+/// Creates a JudgeTask from the flags. JudgeTask::judge is not set; the caller must set it.
+/// ConfigError: a flag is missing or invalid, or flags.run names no run or several. Other errors:
+/// see find_protocol.
 JudgeTask judge_task(const JudgeFlags& flags, Store& store);
 
-/// Prints tables of the stored verdicts on the run's answers to stdout. `invocation`: the run's
-/// whole id. Errors: see judge_findings.
+/// Prints tables of all stored verdicts on a run's answers to stdout. `invocation`: the run's whole
+/// id. Of `flags`, only `format` and `confidence` are used. Errors: see judge_findings and
+/// parse_table_format.
 void print_judged(Store& store, const std::string& invocation, const JudgeFlags& flags);
 
-/// Each function runs one action (`run`, `export`, `import`), and returns the exit code: 0, with
-/// two exceptions. run_judge returns 3 if a call failed or no answer got a verdict, and 128 plus
-/// the signal's number if a signal stopped the action. ConfigError: a flag that the action needs is
-/// missing or invalid. StoreError: the database does not exist or cannot be read. Other errors: see
-/// judge_task, judge_units and judge_findings; for run_judge, chat::read_service and ask_judge; for
-/// the sheets, read_labels, import_labels and write_file.
+// Each of the next three functions runs one action, prints the result, and returns the exit code.
+// ConfigError: a flag that the action needs is missing or invalid. StoreError: the database does
+// not exist or cannot be read. Other errors of all three: see judge_task, judge_units and
+// judge_findings.
+
+/// `run`: asks the judge, stores its verdicts, and prints all stored verdicts (print_judged).
+/// Without flags.service, no judge is asked. With flags.dry_run, only the number of calls, their
+/// tokens and their price are printed. Returns 3 if a call failed or no answer received a verdict,
+/// 128 plus the signal's number if a signal stopped the action, and otherwise 0. Further errors:
+/// see chat::read_service, check_service and ask_judge.
 int run_judge(const JudgeFlags& flags);
+/// `export`: writes a sheet for people to the file flags.out, and prints the command that imports
+/// the filled-in sheet. Returns 0. Further errors: see write_file.
 int export_sheet(const JudgeFlags& flags);
+/// `import`: stores the verdicts in the filled-in sheet flags.labels, and prints all stored
+/// verdicts. Returns 0. Further errors: see read_labels and import_labels.
 int import_sheet(const JudgeFlags& flags);
 
 }  // namespace pardec

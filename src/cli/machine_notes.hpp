@@ -7,16 +7,16 @@ namespace pardec {
 /// it.
 std::string available_memory();
 
-/// Whether other programs leave enough cores free now, and a text about these cores for the user.
+/// The result of left_by_others.
 struct LeftByOthers {
   bool known;  ///< whether the system reports the load of other programs
-  bool fits;   ///< whether each of the `threads` threads has a free core; true if not known
-  /// the number of free cores, or that this number is not known; if the cores are too few, also the
-  /// number of threads that fit
+  bool fits;   ///< whether there is a free core for each thread; true if not `known`
+  /// A message for the user: the number of free cores, or that this number is not known. If there
+  /// are fewer free cores than threads, also the number of threads for which there are enough.
   std::string text;
 };
-/// Measures the load of other programs, which takes 0.3 s. `threads`: number of threads, each of
-/// which needs a core.
+/// Measures, in 0.3 s, how many cores other programs leave free now. `threads`: number of threads
+/// of this program, each of which needs a core.
 LeftByOthers left_by_others(int threads);
 
 }  // namespace pardec

@@ -6,14 +6,15 @@ namespace pardec {
 
 /// A flag, as shown in shell completions and in the manual page.
 struct KnownFlag {
-  std::string name, type, meaning;  ///< e.g. "--db", "FILE", "database"; type is empty for a switch
+  /// e.g. "--db", "FILE", "database"; `type` is empty for a flag without a value
+  std::string name, type, meaning;
 };
 
 /// A verb, as shown in shell completions and in the manual page.
 struct KnownVerb {
   std::string name, summary;
-  std::string example;               ///< shell commands, one in each line
-  std::vector<std::string> actions;  ///< words after the verb, e.g. `export` of `judge`
+  std::string example;               ///< see Verb::example
+  std::vector<std::string> actions;  ///< see Verb::actions
   std::vector<KnownFlag> flags;
 };
 

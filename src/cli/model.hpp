@@ -21,9 +21,9 @@ struct ModelVerbFlags {
   bool weights = false;
 };
 
-/// Prints a description of the checkpoint in flags.folder. Returns exit code 1 if the weights were
-/// read (flags.weights) and some are not finite, otherwise 0. Errors: see parse_table_format,
-/// read_model_config, Adapter::load and check_weights.
+/// Prints a description of the checkpoint in flags.folder. With flags.weights, also reads all
+/// weights, and returns exit code 1 if a weight is not finite. Otherwise returns 0. Errors: see
+/// parse_table_format, read_model_config, Adapter::load and check_weights.
 int inspect_model(const ModelVerbFlags& flags);
 /// Prints the table of supported model families. Returns exit code 0. Errors: see
 /// parse_table_format.
@@ -38,13 +38,13 @@ int merge_model(const ModelVerbFlags& flags);
 int make_draft(const ModelVerbFlags& flags);
 /// `add-tokens`: adds or renames special tokens. Other errors: see add_tokens.
 int give_tokens(const ModelVerbFlags& flags);
-/// `convert`: reads weights that torch has pickled, and writes these weights as safetensors. Other
-/// errors: see convert_pickled_weights.
+/// `convert`: reads weights in PyTorch's pickle format, and writes these weights as safetensors.
+/// Other errors: see convert_pickled_weights.
 int convert_model(const ModelVerbFlags& flags);
 
-/// Fetches the network flags.folder (ORG/NAME[@REVISION]) from the Hub into the cache, prints a
-/// table of its files, and returns exit code 0. ConfigError: the name, the revision or another flag
-/// is invalid. Other errors: see fetch_from_hub.
+/// Fetches a network from the Hub into the cache, prints a table of its files, and returns exit
+/// code 0. Here, flags.folder is the network's name, ORG/NAME[@REVISION]. ConfigError: the name,
+/// the revision or another flag is invalid. Other errors: see fetch_from_hub.
 int fetch_model(const ModelVerbFlags& flags);
 
 }  // namespace pardec

@@ -11,15 +11,16 @@ namespace pardec {
 
 /// Joins the processes that mpirun started, so that these processes share the blocks of a run.
 /// Returns null if this process was started alone. In ranks other than 0, sets `progress` to
-/// ProgressStyle::none. Errors: see Group::join.
+/// ProgressStyle::none, so that only rank 0 shows progress. Errors: see Group::join.
 std::unique_ptr<Group> join_group(ProgressStyle& progress);
-/// A function that prints notes to stderr in rank 0, and drops them in the other ranks. `group`:
-/// null if this process is alone.
+/// Returns a function that prints notes to stderr in rank 0, and drops notes in the other ranks.
+/// `group`: the result of join_group; null: this process prints the notes.
 Notes notes_of(const Group* group);
 
-/// Handles a run that a signal stopped: prints to stderr how to resume the run (if it has begun),
-/// and returns the exit code, 128 plus the number of the signal (SIGTERM if another process
-/// received the signal).
+/// To be called after a signal stopped a run. If the run had begun (done.invocation is not empty),
+/// prints to stderr how to resume the run. Returns the exit code: 128 plus the number of the
+/// signal, or 128 plus SIGTERM if not this process but another process of the group received the
+/// signal.
 int stopped(const Execution& done, const RunSpec& spec, const SignalStop& stop);
 
 /// The exit code of a run. If the share of failed answers is above `fail_on_error` (0 to 1), prints

@@ -22,10 +22,12 @@ struct RunFlags {
 /// Declares the flags. Parsing the command line writes to `flags`, which must still exist then.
 void add_flags(CLI::App& app, RunFlags& flags);
 
-/// To be called after the command line was parsed. Adds settings from the experiment file that the
-/// command line does not set, and sets flags.spec. ConfigError, which names the key or flag: a
-/// setting is invalid, or the run would overwrite one of its inputs. DataError: the experiment file
-/// cannot be read or is not JSON. REQUIRES: `app` belongs to the running verb.
+/// To be called after the command line was parsed. Takes from the experiment file the settings that
+/// neither the command line nor an environment variable sets. Then sets flags.spec and
+/// flags.default_db. ConfigError, which names the key or flag: a setting is invalid, or the run
+/// would overwrite one of its inputs. DataError: the experiment file cannot be read or is not JSON.
+/// Other errors: see make_run_spec. REQUIRES: `app` is the app that run_command_line passed to
+/// Verb::add.
 void complete(const CLI::App& app, RunFlags& flags);
 
 }  // namespace pardec

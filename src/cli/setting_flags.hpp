@@ -17,8 +17,8 @@ CLI::Option* add_flag(CLI::App& app, const Setting& setting);
 /// Calls add_flag for each setting.
 void add_flags(CLI::App& app, const Settings& settings);
 
-/// The names of the settings that the command line or an environment variable sets, e.g.
-/// `batch_size`. REQUIRES: the command line was parsed.
+/// The names (with underscores and without dashes, e.g. `batch_size`) of the settings that the
+/// command line or an environment variable sets. REQUIRES: the command line was parsed.
 std::set<std::string> given_settings(const CLI::App& app);
 
 }  // namespace pardec

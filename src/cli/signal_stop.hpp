@@ -7,8 +7,8 @@ namespace pardec {
 
 /// While this object exists, a first SIGINT or SIGTERM requests a stop and does not end the
 /// program. A second signal ends the program immediately, with exit code 128 plus the signal's
-/// number. REQUIRES: the object is created before all computing threads, so that these do not
-/// receive the signals.
+/// number. REQUIRES: the object is created before all computing threads, so that these threads do
+/// not receive the signals.
 class SignalStop {
  public:
   SignalStop();
@@ -16,6 +16,7 @@ class SignalStop {
   SignalStop(const SignalStop&) = delete;
   SignalStop& operator=(const SignalStop&) = delete;
 
+  /// Reports the requested stop. The first signal requests the stop.
   std::stop_token token() const { return stop_.get_token(); }
   /// The signal that requested a stop; 0: none.
   int signal() const { return signal_; }

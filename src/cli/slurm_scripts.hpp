@@ -34,23 +34,24 @@ std::vector<std::string> without(const std::vector<std::string>& arguments,
                                  const std::vector<std::string>& names);
 
 /// The text of the array's script. The time limit is 1.5 times the expected time of a task plus
-/// three minutes. The memory limit is 1.25 times the expected memory. A task that reaches its time
-/// limit stops after its running jobs, and is queued again. The task then continues with the
-/// answers that its database lacks. A task fails if pardec fails, except with the exit codes 3
-/// (answers failed) and 4 (an unexpected verdict), which concern results.
+/// three minutes. The memory limit is 1.25 times the expected memory; if the expected memory is not
+/// known, there is no limit. One minute before the time limit, the script sends SIGTERM to pardec,
+/// waits until pardec has finished its running jobs, and queues the task again. The task then
+/// continues with the answers that its database lacks. A task fails if pardec fails, except with
+/// the exit codes 3 (answers failed) and 4 (an unexpected verdict), which concern results.
 std::string array_script(const SlurmArray& array);
 
-/// The text of the script of a job that merges the tasks' databases into `db`, and shows the
-/// results.
+/// The text of the script of a job that merges the tasks' databases into array.db, and shows the
+/// merged results (array.shown_by).
 std::string merge_script(const SlurmArray& array);
-/// The file for the merge script: FILE.merge.sbatch if the array's script is FILE.sbatch.
+/// The path for the merge script: FILE.merge.sbatch if array.script is FILE.sbatch.
 std::filesystem::path merge_script_file(const SlurmArray& array);
 
 /// Checks the settings `slurm` and `slurm_tasks`, and returns the number of tasks of the array.
-/// `script`: value of `slurm`, the file of the array's script; empty: no array, so the result is 1.
-/// `tasks`: value of `slurm_tasks`; none: 8. ConfigError: `tasks` is set without `script`, or is
-/// less than 1; the name of `script` does not end in .sbatch; or mpirun started several processes,
-/// each of which would write the script.
+/// `script`: value of `slurm`, the path for the array's script; empty: there is no array, and the
+/// function returns 1. `tasks`: value of `slurm_tasks`; none: 8. ConfigError: `tasks` is set
+/// without `script`, or is less than 1; the name of `script` does not end in .sbatch; or mpirun
+/// started several processes, each of which would write the script.
 int checked_slurm_tasks(const std::string& script, const std::optional<int>& tasks);
 
 /// Writes both scripts to their files, and prints to stderr the commands that submit the scripts.

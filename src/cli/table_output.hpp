@@ -18,16 +18,18 @@ void add_columns(CLI::App& app, ColumnChoice& columns);
 
 /// Whether the format is text or md. In these formats, one table may follow another.
 bool is_for_people(TableFormat format);
-/// Prints a table to stdout. Text is as wide as the terminal (at least 20 columns), and has colours
-/// if the terminal supports them. If stdout is not a terminal, the width is $COLUMNS, or 80.
+/// Prints a table to stdout. In the format text, the table is as wide as the terminal (at least 20
+/// characters), and has colours if the terminal supports them. If stdout is not a terminal, the
+/// width is the value of the environment variable COLUMNS, or 80.
 void print_table(const Table& table, TableFormat format);
 
-/// Prints the tables of one command. In json, `finish` prints all tables as one document: a single
-/// table as an object, several tables as a list. In the other formats, `print` prints each table
-/// immediately; in text and md, with an empty line between two tables.
+/// Prints the tables of one command to stdout. In json, `finish` prints all tables as one document:
+/// a single table as an object, several tables as a list. In the other formats, `print` prints each
+/// table immediately. In text and md, there is an empty line between two tables.
 class TablePrinter {
  public:
-  /// `list`: in json, even a single table is printed as a list, and no table as an empty list.
+  /// `list`: if true, the json document is always a list, even for a single table or no table. If
+  /// false, and there is no table, nothing is printed.
   explicit TablePrinter(TableFormat format, bool list = false) : format_(format), list_(list) {}
   /// Prints the table, or, in json, keeps it for `finish`.
   void print(const Table& table);

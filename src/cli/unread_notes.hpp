@@ -6,8 +6,8 @@
 
 namespace pardec {
 
-/// Notes about unused columns in the user's own data files (Dataset::unread): one note for each
-/// dataset with such columns.
+/// Notes about columns of the user's own data files that are not read (Dataset::unread): one note
+/// for each dataset with such columns.
 std::vector<std::string> unread_notes(const std::vector<Workload>& workloads);
 
 }  // namespace pardec

@@ -4,9 +4,9 @@
 
 namespace pardec {
 
-/// Answers and ids of examples may contain control characters. While this object exists, std::cout
-/// replaces such characters by visible ones (visible_text) if stdout is a terminal. If stdout is
-/// not a terminal, all bytes are unchanged.
+/// While this object exists, and if stdout is a terminal, std::cout replaces control characters by
+/// visible characters (visible_text). Such characters may come from answers or from the ids of
+/// examples. If stdout is not a terminal, all bytes are unchanged.
 class VisibleOutput : private std::streambuf {
  public:
   VisibleOutput();

@@ -25,28 +25,30 @@ struct HttpReply {
   int retry_after = 0;  ///< value of the header retry-after, in seconds; 0: no such header
 };
 
-/// The answer to one request: one reply, or a stream of server-sent events. All functions must be
-/// called on the server's thread. After the client has disconnected, the functions do nothing.
-/// After the answer has ended, the functions must not be called: the object may then be the answer
-/// to the next request of the same connection.
+/// The answer to one request: one reply (send), or a stream of server-sent events (event,
+/// end_events). All functions must be called on the server's thread. After the client has
+/// disconnected, the functions do nothing. After the answer has ended, the functions must not be
+/// called, because the object may already be the answer to the next request of the same connection.
 class HttpAnswer {
  public:
   virtual ~HttpAnswer() = default;
   /// Sends `reply` as the whole answer, and ends the answer. Does nothing if a stream has begun.
   virtual void send(const HttpReply& reply) = 0;
-  /// Sends the event `data: DATA`. The first event begins the stream. REQUIRES: `data` is one line.
+  /// Sends a server-sent event, `data: ` and the text `data`. The first event begins the stream.
+  /// REQUIRES: `data` is one line.
   virtual void event(std::string_view data) = 0;
-  /// Ends the stream and the answer. Does nothing if no stream has begun. If `whole` is false, the
-  /// connection is closed without the end mark of HTTP, so that the client knows that the stream is
-  /// incomplete.
+  /// Ends the stream and the answer. Does nothing if no stream has begun. `whole`: whether the
+  /// stream is complete. If it is not, the connection is closed without HTTP's mark for the end of
+  /// a body, so that the client knows that the stream is incomplete.
   virtual void end_events(bool whole) = 0;
-  /// Sets a function that is called once if the client disconnects or stops reading before the
-  /// answer has ended. The function may be called while event() or end_events() runs.
+  /// Sets a function that is called once if the connection is closed before the answer has ended,
+  /// because the client disconnects or does not read. The function may be called while event() or
+  /// end_events() runs.
   virtual void on_gone(std::function<void()> gone) = 0;
 };
 
-/// A function that handles a request. The function may keep `answer`, and use `answer` after
-/// returning. Must not throw.
+/// A function that handles a request. The function may keep `answer`, and send the answer after
+/// the function has returned. The function must not throw.
 using HttpHandler =
     std::function<void(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& answer)>;
 

@@ -22,7 +22,8 @@ struct HttpBounds {
   std::chrono::milliseconds header = std::chrono::seconds(10);
   std::chrono::milliseconds body = std::chrono::seconds(60);   ///< time for the body of a request
   std::chrono::milliseconds write = std::chrono::seconds(60);  ///< time to send a reply or an event
-  std::chrono::milliseconds idle = std::chrono::seconds(120);  ///< time between two requests
+  /// time from the opening of a connection, or from the end of an answer, to the next request
+  std::chrono::milliseconds idle = std::chrono::seconds(120);
 };
 
 /// The paths of PEM files for encrypted connections; both empty: connections are not encrypted.
@@ -55,18 +56,19 @@ class HttpServer {
   /// refuse(), also returns when there are no more connections and no more tasks of post() and
   /// post_after().
   void run(HttpHandler handler);
-  /// Calls `task` later on the server's thread, unless stop() is called before. May be called on
-  /// any thread.
+  /// Makes the server's thread call `task` as soon as it can. If stop() is called before, `task` is
+  /// not called. post() may be called on any thread.
   void post(std::function<void()> task);
 
-  // On the server's thread:
+  // The next four functions must be called on the server's thread:
 
-  /// Calls `task` after the time `wait` has passed, unless stop() is called before.
+  /// Makes the server's thread call `task` after the time `wait` has passed. If stop() is called
+  /// before, `task` is not called.
   void post_after(std::chrono::milliseconds wait, std::function<void()> task);
-  /// Accepts no more connections. Closes idle connections now, and each other connection after the
-  /// answer to its current request.
+  /// Makes the server accept no more connections. Idle connections are closed now, and each other
+  /// connection is closed after the answer to its current request.
   void refuse();
-  /// The number of received requests whose answers are not completely sent.
+  /// The number of received requests whose answers are not completely sent yet.
   std::size_t busy() const;
   /// Makes `run` return as soon as possible.
   void stop();

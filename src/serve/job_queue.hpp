@@ -14,11 +14,12 @@ namespace pardec::serve {
 template <typename Job>
 class JobQueue {
  public:
+  /// The limits of the queue.
   struct Bounds {
     std::size_t live = 1;     ///< maximum number of jobs in the engine at a time
     std::size_t waiting = 0;  ///< maximum number of jobs that wait until the engine has room
     /// Maximum number of rows of the KV cache that all waiting jobs together may need; 0: no limit.
-    /// The limit does not apply to a request that arrives when no job is waiting.
+    /// This limit does not apply to submit() while the queue is empty.
     std::int64_t waiting_rows = 0;
   };
   /// A job in the queue.
@@ -34,11 +35,11 @@ class JobQueue {
 
   explicit JobQueue(const Bounds& bounds) : bounds_(bounds) {}
 
-  // From any thread:
+  // The next five functions may be called on any thread:
 
-  /// Adds the jobs of a request, and returns a number for each job (Entry::number). `jobs`: each
-  /// job with the maximum number of cache rows that the job needs. If there is no room for all jobs
-  /// (Bounds), adds no job and returns an empty list.
+  /// Adds the jobs of a request, and returns their numbers (Entry::number) in the order of `jobs`.
+  /// `jobs`: each job with the maximum number of cache rows that the job needs. If there is no room
+  /// for all jobs (Bounds), adds no job, and returns an empty list.
   std::vector<std::uint64_t> submit(std::vector<std::pair<Job, std::int64_t>> jobs) {
     std::vector<std::uint64_t> numbers;
     {
@@ -86,9 +87,10 @@ class JobQueue {
     return {running_, queue_.size()};
   }
 
-  // On the engine's thread:
+  // The next two functions must be called on the engine's thread:
 
-  /// Records that jobs have left the engine, which now has `live` jobs.
+  /// To be called after jobs have left the engine. `live`: number of jobs that are still in the
+  /// engine.
   void left(std::size_t live) {
     const std::lock_guard lock(mutex_);
     running_ = live;
@@ -97,9 +99,9 @@ class JobQueue {
   /// What the engine's thread must do before the next pass.
   struct Turn {
     std::vector<Entry> joining;  ///< jobs to start; empty if `stopping`
-    /// Numbers of jobs to cancel. Some may already have ended, or have never started.
+    /// Numbers of jobs to cancel. Some of these jobs may have ended, or may never have started.
     std::vector<std::uint64_t> cancelled;
-    bool stopping = false;  ///< stop() was called
+    bool stopping = false;  ///< whether stop() was called; if so, the engine's thread must end
   };
   /// Takes jobs from the queue for the next pass, until Bounds::live jobs are in the engine or the
   /// queue is empty. `live`: number of jobs that are in the engine now. If `live` is 0, the call

@@ -14,7 +14,7 @@ class Keys {
   /// characters that are not valid in a header. DataError: the file cannot be read.
   Keys(const std::string& variable, const std::string& file);
 
-  /// Whether there are no keys.
+  /// Whether there are no keys. If so, any client may send requests.
   bool empty() const { return digests_.empty(); }
   /// Whether `authorization`, the value of a request's header `authorization`, is "Bearer KEY" with
   /// an accepted key. Always true if there are no keys. The time of the check does not depend on

@@ -11,40 +11,43 @@
 
 namespace pardec::serve {
 
-/// Counts of the guesses in one or more answers, as vLLM counts speculative decoding.
+/// Counts of the guesses in one or more answers, defined as in vLLM's metrics of speculative
+/// decoding.
 struct GuessCounts {
   std::int64_t steps = 0;     ///< number of passes that verified guesses
   std::int64_t drafted = 0;   ///< number of guesses
   std::int64_t accepted = 0;  ///< number of guesses that became part of the answer
-  /// histogram[n]: number of steps in which exactly n guesses were accepted; empty without guesses
+  /// histogram[n]: number of passes that verified guesses and accepted exactly n of them; empty if
+  /// there were no guesses
   std::vector<std::int64_t> histogram;
 };
 /// Computes these counts from Counters::drafted and Counters::accepted.
 GuessCounts guess_counts(const Counters& counters);
 
-/// The member `metrics` of a reply: {"speculative_decoding": {...}}, in vLLM's form. The benchmark
-/// client AIPerf reads this form. Null if nothing was guessed.
+/// The value of the member `metrics` of a reply: {"speculative_decoding": {...}}, in vLLM's form.
+/// The benchmark client AIPerf reads this form. The value is null if nothing was guessed.
+/// `counters`: the counters of the reply's choice.
 OrderedJson reply_metrics(const Counters& counters);
 
-/// The metrics that the server shows at the path /metrics. All times are in seconds.
+/// Collects the metrics that the server shows at the path /metrics. All times are in seconds.
 class Metrics {
  public:
   /// A choice (one answer of a request) that has ended without an error.
   struct Ended {
     std::string_view finish;         ///< the choice's finish_reason (replies.hpp)
     std::int64_t prompt_tokens = 0;  ///< number of tokens of the choice's prompt
-    const Counters& counters;        ///< counters of the choice; must outlive this object
+    const Counters& counters;        ///< counters of the choice; must outlive this Ended
     double queued = 0;       ///< seconds from the request's arrival to the start of decoding
     double first_token = 0;  ///< seconds from the request's arrival to the first token
-    double whole = 0;        ///< seconds from the request's arrival to the end
+    double whole = 0;        ///< seconds from the request's arrival to the choice's end
   };
-  /// Counts a choice, its tokens, its guesses and its times.
+  /// Adds a choice to the metrics: its end, its tokens, its guesses and its times.
   void add(const Ended& ended);
-  /// Counts a choice that its client cancelled (`finish` is "abort"), or that ended with an error
-  /// ("error").
+  /// Counts a choice without a complete answer. `finish`: "abort" if its client cancelled the
+  /// choice, "error" if the choice ended with an error.
   void add_failed(std::string_view finish) { ++finished_[std::string(finish)]; }
 
-  /// The current load of the engine, and counts of its passes so far.
+  /// The current load of the engine, and counts of its passes so far: the values of Worker::Load.
   struct Engine {
     std::size_t running = 0, waiting = 0;  ///< number of jobs in the engine, and in the queue
     std::int64_t passes = 0;

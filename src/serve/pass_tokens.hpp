@@ -12,28 +12,29 @@
 namespace pardec::serve {
 
 /// The tokens that one forward pass added to an answer, and the guesses that this pass rejected.
-/// Clients use this to show branches and guesses.
+/// With this information, clients can show branches and guesses.
 struct PassTokens {
   /// A stream of the answer that began in this pass.
   struct Began {
     int stream = 0;  ///< number of the stream; the first stream of a job has number 0
-    /// the text directly before the stream's first chosen token; see StreamBegan::before
+    /// the text directly before the stream's first token, e.g. the key of a value; see
+    /// StreamBegan::before
     std::string before;
   };
   /// A token of the answer, or a rejected guess.
   struct Chosen {
     int stream = 0;  ///< number of the stream (Began::stream)
     Token id = 0;
-    /// For a token of the answer: the text that the token completes. If a character consists of
-    /// several tokens, the text of the last of these tokens has the character. For a rejected
-    /// guess: the bytes of the token as text (repair_utf8).
+    /// For a token of the answer: the text that the token adds to its stream. If several tokens
+    /// form one character, only the last of these tokens has the character in its text. For a
+    /// rejected guess: the bytes of the token as text (repair_utf8).
     std::string text;
-    bool guessed = false;  ///< the token was a guess in the pass that chose it
-    bool accepted = true;  ///< the token is part of the answer; false: a rejected guess
+    bool guessed = false;  ///< whether the token was a guess in the pass that chose it
+    bool accepted = true;  ///< whether the token is part of the answer; false: a rejected guess
   };
-  std::int64_t passes = 0;  ///< number of passes for the answer so far, including this pass
-  std::vector<Began> began;
-  std::vector<Chosen> tokens;
+  std::int64_t passes = 0;     ///< number of passes for the answer so far, including this pass
+  std::vector<Began> began;    ///< the streams that began in this pass
+  std::vector<Chosen> tokens;  ///< in the order in which they were chosen or rejected
 };
 
 /// As JSON: {"passes", "streams": [{stream, before}], "tokens": [{stream, id, text, kind}]}. The

@@ -18,20 +18,21 @@ namespace pardec::serve {
 /// The members that all chunks of one reply share.
 struct ReplyHead {
   Endpoint endpoint = Endpoint::completions;
-  std::string id;
+  std::string id;            ///< identifies the reply, e.g. "chatcmpl-" and random digits
   std::string model;         ///< the model id
   std::int64_t created = 0;  ///< seconds since 1970
 };
 
 /// A choice (one answer of a request), or, in a stream, the next part of a choice.
 struct ChoiceText {
-  int index = 0;               ///< index of the choice in the reply, from 0
-  std::string text = {};       ///< with `echo`, the choice's text begins with the prompt
+  int index = 0;          ///< index of the choice in the reply, from 0
+  std::string text = {};  ///< with Ask::echo, the text of the whole choice begins with the prompt
   std::string reasoning = {};  ///< chat: the network's reasoning before the text; may be empty
-  /// finish_reason; empty (null in the reply): more parts of the choice follow
+  /// why the choice ended: the result of finish_reason(); empty (null in the reply): the choice has
+  /// not ended, so more parts of it follow
   std::string_view finish;
-  std::optional<Tokens> tokens = {};      ///< `token_ids`; none: not requested
-  OrderedJson logprobs = nullptr;         ///< null: not requested
+  std::optional<Tokens> tokens = {};  ///< ids of the choice's generated tokens; none: not requested
+  OrderedJson logprobs = nullptr;     ///< null: not requested
   OrderedJson prompt_logprobs = nullptr;  ///< null: not requested
 };
 
@@ -45,30 +46,32 @@ struct Usage {
 /// of a stream.
 struct Decoding {
   std::string decoder;
-  OrderedJson options = OrderedJson::object();  ///< {option: value}: all options of the decoder
+  /// a JSON object that maps the names of all options of the decoder to their values
+  OrderedJson options = OrderedJson::object();
   Sampling sampling;
-  std::uint64_t seed = 0;  ///< seed of the first choice; further choices have seeds derived from it
+  std::uint64_t seed = 0;  ///< seed of the first choice; the other seeds are derived from this seed
   Counters counters;       ///< sum over all choices
-  std::vector<std::string> ignored;  ///< unknown fields of the request
+  std::vector<std::string> ignored;  ///< names of the request's unknown fields (Ask::ignored)
 };
 
-/// The answers to a Job as JSON. If the Job has one context, the result is an object {field name:
-/// value}; otherwise a list with such an object for each context. Absent and unreadable values are
-/// null. REQUIRES: `answers` are answers to `job`.
+/// The answers to a Job as JSON. If the Job has one context, the result is an object that maps the
+/// name of each field to its value. Otherwise, the result is a list with such an object for each
+/// context. Absent and unreadable values are null. REQUIRES: `answers` are answers to `job`.
 std::string job_values(const Job& job, const Answers& answers);
 
 /// The `finish_reason` of a choice: "stop" or "length" as in OpenAI's service, or "abort" for an
-/// interrupted choice. `at_stop`: whether the choice ended at a stop string.
+/// interrupted choice. `stop`: why decoding ended. `at_stop`: whether the choice ended at a stop
+/// string; if true, the result is "stop".
 std::string_view finish_reason(Stop stop, bool at_stop);
 
 /// The reply to a request without `stream`.
 OrderedJson whole_reply(const ReplyHead& head, const std::vector<ChoiceText>& choices,
                         const Usage& usage, const Decoding& decoding);
-/// Adds the member `pardec` to a reply, or to the last chunk of a stream. If `choices`, the number
-/// of choices of the whole reply, is 1, also adds the member `metrics` (reply_metrics).
+/// Adds the member `pardec` to a reply, or to the last chunk of a stream. `choices`: number of
+/// choices of the whole reply. If this number is 1, also adds the member `metrics` (reply_metrics).
 void end(OrderedJson& reply, const Decoding& decoding, std::size_t choices);
-/// A chunk of a stream. `first`: whether it is the first chunk of its choice; for chat, this chunk
-/// has the role.
+/// A chunk of a stream. `choice`: the next part of a choice. `first`: whether this part is the
+/// first part of its choice. For chat, the first chunk of a choice has the role.
 OrderedJson chunk(const ReplyHead& head, const ChoiceText& choice, bool first);
 /// A chunk without choices that reports the usage.
 OrderedJson usage_chunk(const ReplyHead& head, const Usage& usage);

@@ -13,23 +13,26 @@ namespace pardec::serve {
 /// null.
 struct ResponseFields {
   std::string title;  ///< the schema's title, used as category of the text; may be empty
-  /// A field for each property, with the property's name. The property's description is the field's
-  /// question, and its enum is the field's choices.
+  /// A field for each property, in the order of the properties. The field has the property's name.
+  /// The field's question is the property's description, and the field's choices are the property's
+  /// enum.
   std::vector<Field> fields;
-  std::vector<bool> nullable;  ///< [field]: whether an absent value becomes null
+  /// nullable[f]: whether the schema allows null for field f, so that an absent value becomes null
+  std::vector<bool> nullable;
 };
 
 /// Reads a `response_format`. Returns none if `response_format` is null or has type text. ApiError
-/// 400: `response_format` has another form, or its schema has a keyword, for example `pattern`,
-/// whose condition pardec cannot guarantee for the values of fields.
+/// 400: `response_format` is not of the form that ResponseFields describes, or its schema has a
+/// keyword, for example `pattern`, whose condition pardec cannot guarantee for the values of
+/// fields.
 std::optional<ResponseFields> response_fields(const OrderedJson& response_format);
 
-/// A JSON object that satisfies the schema. `answers`: an answer for each field, in the order of
-/// ResponseFields::fields; none: the value is absent or unreadable. Such a value becomes null if
-/// the schema allows null, otherwise "n/a". If a field has choices, an answer that is not a
-/// choice but the letter of a choice becomes this choice. ApiError 500 with code
-/// response_format_unmet: the field's choices do not contain the answer (or the "n/a" that replaces
-/// it).
+/// A JSON object, as text, that satisfies the schema. `answers[f]`: the answer for field f of
+/// format.fields; none: the value is absent or unreadable. Such a value becomes null if the schema
+/// allows null, otherwise "n/a". If a field has choices, and the answer is not a choice but
+/// names a choice (reference_letter), e.g. "B" for the second choice, the value is this choice.
+/// ApiError 500 with code response_format_unmet: a field has choices, and its answer, or the "n/a"
+/// in place of an absent value, names no choice. REQUIRES: `answers` has an entry for each field.
 std::string response_object(const ResponseFields& format,
                             const std::vector<std::optional<std::string>>& answers);
 

@@ -22,14 +22,15 @@ class Completion;
 /// thread.
 class Service {
  public:
-  /// Calls a function later on the server's thread. May itself be called on any thread.
+  /// Makes the server's thread call a function (HttpServer::post). A Post may be called on any
+  /// thread.
   using Post = std::function<void(std::function<void()>)>;
 
-  /// `models`: the first model is the default. `options`, `sampling`: defaults for requests.
-  /// `keys`: if there are any keys, requests to all paths except /health and / need one of the
-  /// keys. `root`: the network's folder, for /v1/models. `post`: calls functions on the server's
-  /// thread. `session` and `worker` must outlive this object. REQUIRES: `models` is not empty, and
-  /// the session has a tokenizer.
+  /// `worker`: runs the jobs of requests. `models`: the result of served_models; the first model is
+  /// the default. `options`, `sampling`: defaults for requests (options_of). `keys`: if there are
+  /// any keys, requests to all paths except /health and / need one of the keys. `root`: the
+  /// network's folder, for /v1/models. `session` and `worker` must outlive this object. REQUIRES:
+  /// `models` is not empty, and the session has a tokenizer.
   Service(const Session& session, Worker& worker, std::vector<ServedModel> models,
           DecodeOptions options, Keys keys, Sampling sampling, std::string root, Post post);
   ~Service();
@@ -37,9 +38,10 @@ class Service {
   /// Handles a request, and sends the answer now or later. An exception becomes an error reply:
   /// ApiError with its own status, ConfigError with status 400, other exceptions with status 500.
   void handle(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& answer);
-  /// From now on, new completions and /health get an error with status 503.
+  /// Makes handle() answer new requests for completions and for /health with status 503. Requests
+  /// that are running continue.
   void drain() { draining_ = true; }
-  /// Cancels all jobs, and ends unfinished answers with an error (503).
+  /// Cancels the jobs of all running requests, and ends their answers with an error (status 503).
   void abort();
 
  private:

@@ -5,14 +5,14 @@
 
 namespace pardec::serve {
 
-/// Converts bytes that arrive in parts to text, and returns each part of the text as soon as later
-/// bytes cannot change this part. Two things are held back at the end of the bytes: an incomplete
-/// character, and a text that may be the beginning of a stop string. The whole text ends before the
-/// first stop string, that is, the stop string whose last byte comes first. Invalid UTF-8 becomes
-/// U+FFFD.
+/// Converts the bytes of an answer, which arrive in parts, to text. Each part of the text is
+/// returned as soon as later bytes cannot change this part. At the end of the bytes so far, two
+/// things are held back: an incomplete character, and a text that may be the beginning of a stop
+/// string. The whole text ends before the first stop string, that is, the stop string whose last
+/// byte comes first. Invalid UTF-8 becomes U+FFFD.
 class TextRelease {
  public:
-  /// REQUIRES: no stop string is empty.
+  /// `stops`: the stop strings. REQUIRES: no stop string is empty.
   explicit TextRelease(std::vector<std::string> stops = {}) : stops_(std::move(stops)) {}
 
   /// Adds the next bytes, and returns the further text that is now certain.

@@ -14,7 +14,7 @@ namespace pardec::serve {
 /// last closing mark.)
 class ThoughtSplit {
  public:
-  /// The next text of the reasoning and of the content; either may be empty.
+  /// The next part of the reasoning and the next part of the content. One or both may be empty.
   struct Parts {
     std::string reasoning, content;
   };

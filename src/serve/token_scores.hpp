@@ -18,26 +18,27 @@ struct TokenScore {
 };
 
 /// Scores the tokens ids[first], ids[first + 1], ... of a text in one causal forward pass. The
-/// probability of a token is conditional on all tokens before it, at temperature 1. `top`: number
-/// of most probable ids in each score. Errors: see Sequence::forward and Sequence::later. REQUIRES:
-/// 1 <= first <= ids.size().
+/// result has their scores in this order. The probability of a token is conditional on all tokens
+/// before it in `ids`, at temperature 1. `top`: number of ids in TokenScore::top. Errors: see
+/// Sequence::forward and Sequence::later. REQUIRES: 1 <= first <= ids.size().
 Task<std::vector<TokenScore>> score_tokens(Engine& engine, Tokens ids, int first, int top);
 
 /// The scores as `logprobs` of a text completion: {tokens, token_logprobs, top_logprobs,
-/// text_offset}, four lists with an element for each token. `echoed`: empty if the reply does not
-/// repeat the prompt; otherwise the prompt, of which only the first token is read. This token has
-/// no score, so its elements in token_logprobs and top_logprobs are null; `scores` then begins with
-/// the prompt's second token. An element of top_logprobs, {text: logprob}, has the most probable
-/// ids and the token itself. An offset is the number of code points before the token.
+/// text_offset}, four lists with an element for each token. An element of top_logprobs is an object
+/// that maps the texts of the most probable ids, and of the token itself, to log-probabilities. An
+/// element of text_offset is the number of code points before the token. `echoed`: the prompt if
+/// the reply repeats the prompt, otherwise empty. If `echoed` is not empty, the lists begin with
+/// the prompt's first token, and `scores` with the prompt's second token. The first token has no
+/// score, so its elements in token_logprobs and top_logprobs are null.
 OrderedJson completion_logprobs(const Tokens& echoed, const std::vector<TokenScore>& scores,
                                 const Tokenizer& tokenizer);
-/// The scores of a prompt as `prompt_logprobs`, in vLLM's form: a list with null for the prompt's
-/// first token, and for each other token an object {ID: {logprob, rank, decoded_token}} with the
-/// token and the most probable ids. `scores`: the scores of all tokens of the prompt except the
-/// first.
+/// The scores of a prompt as `prompt_logprobs`, in vLLM's form: a list with an element for each
+/// token of the prompt. The first element is null. Each other element is an object that maps the
+/// token's id, and the most probable ids at the token's place, to {logprob, rank, decoded_token}.
+/// `scores`: the scores of all tokens of the prompt except the first token.
 OrderedJson prompt_logprobs(const std::vector<TokenScore>& scores, const Tokenizer& tokenizer);
 /// The scores as `logprobs` of a chat completion: {content: [{token, logprob, bytes,
-/// top_logprobs}]}, with an element for each score.
+/// top_logprobs}]}. The list `content` has an element for each score.
 OrderedJson chat_logprobs(const std::vector<TokenScore>& scores, const Tokenizer& tokenizer);
 
 }  // namespace pardec::serve
