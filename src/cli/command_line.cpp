@@ -78,6 +78,18 @@ bool is_of_action(const CLI::Option& option, const std::string& action) {
                      [&](const std::string& one) { return strip(one) == action; });
 }
 
+/// ConfigError: one of the arguments is a flag of other actions.
+void refuse_flags_of_others(const CLI::App& app, const std::string& action,
+                            const std::vector<std::string>& arguments) {
+  for (const CLI::Option* option : app.get_options())
+    if (is_of_actions(*option) && !is_of_action(*option, action))
+      for (const std::string& argument : arguments)
+        if (split(argument, '=').front() == option->get_name())
+          usage_error(app, str(option->get_name(), " is a flag of ", app.get_name(), " ",
+                               option->get_group().substr(kActionGroup.size()), ", not of ",
+                               app.get_name(), " ", action));
+}
+
 /// The flags that an action accepts. Without an action, all flags.
 std::vector<std::string> long_flags(const CLI::App& app, const std::string& action) {
   std::vector<std::string> flags;
@@ -197,6 +209,7 @@ int run_command_line(const std::vector<Verb>& verbs, int argc, char** argv) {
       throw ConfigError(
           str(verb->name, ": unknown action '", said, "'", known_names(said, verb->actions)));
   }
+  if (!action.empty()) refuse_flags_of_others(app, action, given);
   check_written(app, app.written);
   if (const int processes = launch().size; processes > 1 && !verb->several_processes)
     throw ConfigError(str("'pardec ", verb->name, "' is the work of one process, but a launcher ",

@@ -337,6 +337,10 @@ def command_line_cases(model, folder):
     yield Case("unknown verb", ["rnu"], "'rnu'", "run")
     yield Case("unknown flag before a verb", ["--modle", "x"], "'--modle'", "--help")
     yield Case("unknown flag", [*run, "--batchsize", 3], "'--batchsize'", "'--batch-size'")
+    yield Case(
+        "a flag of another action", ["judge", "export", "--votes", 3], "--votes is a flag of judge run",
+        "not of judge export",
+    )  # fmt: skip
     yield Case("unknown flag with =", [*run, "--resum=1"], "'--resum", "'--resume'")
     yield Case("a stray word", [*run, "hpd"], "'hpd'", "unexpected")
     yield Case("no value", [*run[:-2], "--threads", 1, "--db"], "--db", "no value", "expected")
