@@ -76,8 +76,7 @@ struct Attention {
   const std::int32_t* blocks = nullptr;
   std::int64_t block_count = 0;
   float scale = 1;  ///< factor of the products of queries and keys
-  /// A score s (after scaling) becomes cap * tanh(s / cap); 0: no cap.
-  float cap = 0;
+  float cap = 0;    ///< a score s, after scaling, becomes cap * tanh(s / cap); 0: no cap
   /// [group]: for each query head, the score of an attention sink: e^sink is added to the
   /// denominator of the softmax. `scale` and `cap` do not apply to sinks. Null: there are none.
   const float* sinks = nullptr;

@@ -22,9 +22,6 @@ namespace pardec {
 /// out after the next delay, and the delay after that counts as a first delay again. A long time is
 /// more than 4 (members + 1) times the length of the delay: in this time, the late member did more
 /// work than the wait for it costs.
-///
-/// Thus delays cost little on a machine that is always busy, and after a single disturbance the
-/// member is soon back.
 class Attendance {
  public:
   /// `members`: number of members of the team, at least 1.

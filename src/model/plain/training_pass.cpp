@@ -151,11 +151,9 @@ at::Tensor head_inputs(const Model::Network& network, std::span<const PackedSequ
 at::Tensor training_logits(const Model::Network& network, const at::Tensor& head_inputs) {
   at::Tensor logits = network.head(head_inputs);
   const TokenRows& rows = network.token_rows;
-  if (rows.ids.defined()) {
-    const at::Tensor& bias = network.head.bias;
-    const at::Tensor of_rows = bias.defined() ? bias.index_select(0, rows.ids) : at::Tensor();
-    logits.index_copy_(1, rows.ids, at::linear(head_inputs, rows.head, of_rows));
-  }
+  at::Tensor bias = network.head.bias;
+  if (rows.ids.defined() && bias.defined()) bias = bias.index_select(0, rows.ids);
+  if (rows.ids.defined()) logits.index_copy_(1, rows.ids, at::linear(head_inputs, rows.head, bias));
   return as_logits(logits, network.config.block);
 }
 
