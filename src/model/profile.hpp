@@ -12,9 +12,7 @@ struct Profile {
   std::int64_t attention_ns = 0;  ///< products of queries with keys, and with values
   std::int64_t rows_ns = 0;       ///< embedding, norms, rotary embedding, writing the cache
   std::int64_t logits_ns = 0;     ///< reduction of logits to the requested outputs
-  /// adding up partial results of the processes that compute the network together, including the
-  /// wait for these processes
-  std::int64_t exchange_ns = 0;
+  std::int64_t exchange_ns = 0;   ///< sums over the processes of a split network, with the waiting
   std::int64_t sum() const { return linear_ns + attention_ns + rows_ns + logits_ns + exchange_ns; }
 };
 
