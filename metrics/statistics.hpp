@@ -6,8 +6,7 @@
 
 namespace pardec {
 
-/// The statistics that the tables of results need. Deterministic, pure functions. Without any
-/// blocks or clusters, the estimate and both ends are NaN.
+/// The statistics that the tables of results need. Deterministic, pure functions.
 
 /// An estimate with an interval. The ends are NaN if there is no interval. In the functions that
 /// return intervals, `confidence` is the intended probability that the interval covers the true
@@ -26,8 +25,9 @@ struct BlockPair {
 /// over blocks (Efron and Tibshirani 1993, chapter 11), which leaves out both arms of a block
 /// together. The degrees of freedom are effective_count() of the blocks' shares of the totals,
 /// minus 1. Thus, if a few long blocks make up most of the time, the interval is as wide as for few
-/// blocks. With one block, there is no interval. Repeats of a block are not new blocks; add up
-/// their costs first. REQUIRES: costs are not negative; 0 < confidence < 1.
+/// blocks. With one block, there is no interval; with none, the estimate is NaN, too. Repeats
+/// of a block are not new blocks; add up their costs first. REQUIRES: costs are not negative; 0 <
+/// confidence < 1.
 Interval ratio_of_totals(std::span<const BlockPair> blocks, double confidence = 0.95);
 
 /// ratio_of_totals with a check for disturbances that slowed down only one arm. A block is an
@@ -83,7 +83,8 @@ struct RandomEffects {
 /// and Laird (1986). The interval of the mean follows Hartung and Knapp (2001): a Student's t
 /// interval with n - 1 degrees of freedom. Their factor for the variance of the mean is raised to 1
 /// if it is smaller (Roever et al. 2015), so that it never makes the interval narrower. With fewer
-/// than two estimates, there is no interval. REQUIRES: all variances are above 0.
+/// than two estimates, there is no interval; with none, the mean is NaN, too. REQUIRES: all
+/// variances are above 0.
 RandomEffects random_effects(std::span<const EffectSize> effects, double confidence = 0.95);
 
 /// P(|T| > |t|) for Student's t distribution with `degrees` degrees of freedom. REQUIRES: degrees >

@@ -11,11 +11,13 @@ namespace pardec {
 /// A paragraph node (section 2.2 of the APAR paper). The links to other nodes are indices in the
 /// tree; -1: there is no such node.
 struct ParagraphNode {
-  int parent = -1;           ///< the node whose [Fork] created this one
-  int first_child = -1;      ///< the paragraph's details; set if and only if next_sibling is set
-  int next_sibling = -1;     ///< the next paragraph
-  Tokens tokens;             ///< the node's text, without [Fork], [Child] and end of sequence
-  std::vector<int> choices;  ///< in decoding: for each token, its index in Stream::tokens
+  int parent = -1;        ///< the node whose [Fork] created this one
+  int first_child = -1;   ///< the paragraph's details; set if and only if next_sibling is set
+  int next_sibling = -1;  ///< the next paragraph
+  Tokens tokens;          ///< the node's text, without [Fork], [Child] and end of sequence
+  /// in decoding: for each token, its index in the answer's list of chosen tokens, which all
+  /// threads share (Stream::tokens, free_running.hpp)
+  std::vector<int> choices;
 };
 
 /// A tree of paragraphs. The indices of nodes are in the order of creation; node 0 is the root.

@@ -50,8 +50,9 @@ std::vector<TraceThread> threads_of(const Trace& trace, bool greedy);
 bool is_greedy(const Trace& trace);
 
 /// The events that an engine would have sent while it decoded this sequence as job 0, except Ended.
-/// For a fork, the events include a PassRead for each pass of its original. Empty for traces of a
-/// draft network and for traces without chosen tokens.
+/// If the sequence was forked from another one (Trace::inherited), the events include a PassRead
+/// for each pass that the original computed before the fork. Empty for traces of a draft network
+/// and for traces without chosen tokens.
 std::vector<Event> events_of(const Trace& trace);
 
 }  // namespace pardec

@@ -21,7 +21,8 @@ struct JudgedShare {
   /// names of the other judges (networks or people) whose verdicts are stored for this metric;
   /// these verdicts are not in the score
   std::vector<std::string> others;
-  std::string_view total;  ///< name of the judged metric's first total
+  /// name of the first score that the judged metric gives a whole run (TaskMetric::totals)
+  std::string_view total;
   /// `scored`: number of items with a score. `refused`, `unscored` and `errors`: number of items
   /// without a score, by the state of the item's first vote without a verdict (VoteState).
   std::int64_t scored = 0, refused = 0, unscored = 0, errors = 0;

@@ -14,11 +14,11 @@ namespace pardec {
 /// Name of an item -> id of a claim -> finding. The catalogue must outlive the findings.
 using StoredVerdicts = std::map<std::string, std::map<std::string, ClaimFinding>>;
 
-/// The verdicts on claims, from the runs in the database `db`. Empty: the file does not exist. For
-/// each work (work_of), the verdicts come from the newest invocation that could test at least one
-/// claim. Older invocations of this work are not used. If several works test the same claim, at
-/// different scales, the result has the newest verdict on this claim that is not
-/// ClaimVerdict::not_testable. StoreError: the file cannot be read.
+/// The verdicts on claims, from the runs in the database `db`. Empty: the file does not exist.
+/// Scales with the same key (work_of) share their runs. For each such key, the verdicts come from
+/// the newest invocation that could test at least one claim; older invocations with this key are
+/// not used. If several scales test the same claim, the result has the newest verdict on this claim
+/// that is not ClaimVerdict::not_testable. StoreError: the file cannot be read.
 StoredVerdicts stored_verdicts(const PaperCatalogue& papers, const std::string& db);
 
 /// Selects items. `paper`: "all" selects the items of all papers. `item`: empty selects all items

@@ -50,8 +50,8 @@ struct SettingTraits {
   std::vector<std::string> choices = {};  ///< the valid texts; empty: any text
   /// for lists: one argument of the flag may contain several values, separated by commas
   bool commas = false;
-  /// for lists: the flag takes only one argument, in which commas separate the values; the values
-  /// may contain brackets
+  /// for lists of texts: the flag takes one argument, which is split at every comma. Unlike with
+  /// `commas`, values may contain brackets, e.g. "[Fork],[Child]".
   bool one_text = false;
   bool number_too = false;    ///< for texts: the JSON value may also be a number
   bool shows_default = true;  ///< whether the help shows the default

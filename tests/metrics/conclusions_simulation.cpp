@@ -174,7 +174,7 @@ void missing(int trials) {
   header(
       "\"Better\" (interval above 0) of a method with the baseline's answers that lacks the "
       "hardest fifth, unpaired / paired; nominal 2.5 %",
-      "what it lacks");
+      "hardest fifth of the examples");
   row("not run", [&](int n) {
     const auto rate = [&](bool paired) {
       return share(trials, "missing", [&](Rng& rng) {

@@ -54,7 +54,7 @@ class Rotations {
 };
 
 /// The first layer's input: `rows` [n, hidden] of the embedding times BlockSpec::embedding_scale,
-/// plus the rows of the positions if there are any. `positions`: [n] int64.
+/// plus those of learned position embeddings, if the network has them. `positions`: [n] int64.
 at::Tensor first_input(const at::Tensor& rows, const at::Tensor& positions,
                        const Model::Network& network);
 
