@@ -91,7 +91,8 @@ TrainedNetworks train_first(const std::vector<const PaperItem*>& items,
 void write_slurm_scripts(const ReproduceFlags& flags, int tasks) {
   const ReproduceOptions& options = flags.options;
   const std::optional<double> budget = parse_budget(flags.budget);
-  if (!budget) throw ConfigError("--slurm needs --budget, the time of each task");
+  if (!budget || *budget <= 0)
+    throw ConfigError("--slurm needs --budget, the time of each task, above 0");
   if (flags.train) throw ConfigError("--slurm: the tasks train no networks; train them before it");
   if (flags.dry_run)
     throw ConfigError("--slurm: each task would make a dry run; leave --dry-run out");

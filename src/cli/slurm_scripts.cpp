@@ -1,5 +1,7 @@
 #include "src/cli/slurm_scripts.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -43,6 +45,19 @@ std::string head(const SlurmArray& array, const std::string& name, std::int64_t 
           "\n#SBATCH --time=", minutes, "\n");
   if (megabytes > 0) head += str("#SBATCH --mem=", megabytes, "M\n");
   return head;
+}
+
+/// The settings that this command has from the environment, without those of the array, so that
+/// the tasks have them wherever the script is submitted.
+std::string environment() {
+  std::string lines =
+      "unset PARDEC_SLURM PARDEC_SLURM_TASKS PARDEC_DRY_RUN PARDEC_DB PARDEC_SHARD\n";
+  for (char** variable = environ; *variable; ++variable) {
+    const std::string text = *variable, name = text.substr(0, text.find('='));
+    if (name.starts_with("PARDEC_") && lines.find(" " + name) == std::string::npos)
+      lines += str("export ", name, "=", shell_word(text.substr(name.size() + 1)), "\n");
+  }
+  return lines;
 }
 
 std::string log_file(const SlurmArray& array, const char* number) {
@@ -91,9 +106,8 @@ std::string array_script(const SlurmArray& array) {
       "  scontrol requeue \"$SLURM_JOB_ID\"\n"
       "  sleep 60  # Slurm ends this script\n"
       "}\n"
-      "trap stop TERM\n"
-      "unset PARDEC_SLURM PARDEC_SLURM_TASKS PARDEC_DRY_RUN  # were for the command that wrote "
-      "this\n";
+      "trap stop TERM\n";
+  script += environment();
   script += str(command(array, array.arguments), " --db ", shell_word(array.db),
                 ".part-\"$SLURM_ARRAY_TASK_ID\" --shard \"$SLURM_ARRAY_TASK_ID\"/", array.tasks,
                 " &\nrun=$!\nwait \"$run\"\ncode=$?\n"
@@ -105,8 +119,9 @@ std::string merge_script(const SlurmArray& array) {
   const std::string db = shell_word(array.db);
   return str("#!/bin/bash\n# Merges the results of the array ", array.script.filename().string(),
              ".\n", head(array, "pardec-merge", 60, 2048),
-             "#SBATCH --output=", log_file(array, "merge-%j"), "\n\nparts=()\nfor part in {0..",
-             array.tasks - 1, "}; do parts+=(", db, ".part-\"$part\"); done\n",
+             "#SBATCH --output=", log_file(array, "merge-%j"), "\n\n", environment(),
+             "parts=()  # a task without work makes no database\nfor part in {0..", array.tasks - 1,
+             "}; do [ ! -e ", db, ".part-\"$part\" ] || parts+=(", db, ".part-\"$part\"); done\n",
              command(array, {"merge"}), " ", db, " \"${parts[@]}\" && ",
              command(array, array.shown_by), " --db ", db, "\n");
 }
@@ -131,6 +146,8 @@ int checked_slurm_tasks(const std::string& script, const std::optional<int>& tas
 }
 
 void write_scripts(const SlurmArray& array) {
+  if (const auto folder = std::filesystem::path(array.db).parent_path(); !folder.empty())
+    std::filesystem::create_directories(folder);
   write_file(array.script, array_script(array));
   write_file(merge_script_file(array), merge_script(array));
   std::fprintf(stderr, "%s\n", submit_commands(array).c_str());

@@ -150,6 +150,11 @@ int sweep(CLI::App& app, RunFlags& flags) {
     throw ConfigError("`slurm` divides the blocks among its tasks; leave `shard` out");
   if (!output.slurm.empty() && output.dry_run)
     throw ConfigError("`slurm` prints the plan of a dry run itself; leave `dry_run` out");
+  if (!output.slurm.empty() && flags.settings.fresh)
+    throw ConfigError(
+        "`slurm`: a task that is queued again continues; leave `fresh` out, or give another `db`");
+  if (!output.slurm.empty() && !spec.trace.empty())
+    throw ConfigError("`slurm`: all tasks would write the same trace; leave `trace` out");
   if (!spec.model.draft_model.empty())
     check_draft_flag(
         spec.model, std::any_of(spec.arms.begin(), spec.arms.end(),

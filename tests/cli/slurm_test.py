@@ -55,6 +55,27 @@ def test_the_array_has_the_plans_time_and_memory(scripts):
     ]
 
 
+def test_both_scripts_have_the_settings_of_the_environment(scripts, monkeypatch):
+    monkeypatch.setenv("PARDEC_SEED", "7")
+    monkeypatch.setenv("PARDEC_SLURM_TASKS", "2")
+    for script in scripts("environment", "--limit", "8")[:2]:
+        lines = script.read_text().splitlines()
+        assert "export PARDEC_SEED=7" in lines
+        assert any(line.startswith("unset PARDEC_SLURM PARDEC_SLURM_TASKS ") for line in lines)
+        assert not [line for line in lines if line.startswith("export PARDEC_SLURM")]
+
+
+def test_a_part_that_no_task_made_is_left_out(scripts, tmp_path):
+    merge = scripts("parts", "--limit", "4", "--db", "parts.sqlite")[1]
+    loop = [line for line in merge.read_text().splitlines() if line.startswith(("parts=", "for "))]
+    (tmp_path / "parts.sqlite.part-1").touch()
+    ran = subprocess.run(
+        ["bash", "-c", "\n".join([*loop, 'echo "${parts[@]}"'])], cwd=tmp_path, capture_output=True,
+        text=True,
+    )
+    assert ran.stdout.strip() == "parts.sqlite.part-1", ran.stderr
+
+
 def test_there_are_no_more_tasks_than_blocks(scripts):
     text = scripts("few", "--limit", "4", "--slurm-tasks", "8")[0].read_text()
     assert "#SBATCH --array=0-1\n" in text
@@ -66,6 +87,8 @@ def test_there_are_no_more_tasks_than_blocks(scripts):
         (["--slurm", "x.sh"], "--slurm is 'x.sh', expected the name of a script, *.sbatch"),
         (["--slurm", "x.sbatch", "--shard", "0/2"], "leave --shard out"),
         (["--slurm", "x.sbatch", "--dry-run"], "leave --dry-run out"),
+        (["--slurm", "x.sbatch", "--fresh"], "leave --fresh out"),
+        (["--slurm", "x.sbatch", "--trace", "t.jsonl"], "leave --trace out"),
         (["--slurm", "no/x.sbatch"], "--slurm is 'no/x.sbatch', expected a file in a folder that exists"),
         (["--slurm-tasks", "3"], "expected --slurm with it"),
     ],
@@ -129,6 +152,7 @@ def test_an_array_of_papers_makes_each_run_once(pardec, papers):
         (["--slurm", "y.sbatch", "--budget", "1m", "--shard", "0/2"], "leave --shard out"),
         (["--slurm", "y.sbatch", "--budget", "1m", "--train"], "the tasks train no networks"),
         (["--slurm", "y.sbatch", "--budget", "1m", "--dry-run"], "leave --dry-run out"),
+        (["--slurm", "y.sbatch", "--budget", "0"], "--slurm needs --budget"),
     ],
 )
 def test_papers_that_cannot_be_an_array_are_refused(pardec, flags, said):
