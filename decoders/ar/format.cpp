@@ -102,9 +102,10 @@ class ArFormat final : public TrainingFormat {
     }
     for (const TrainingSample& sample : all)
       if (std::ssize(sample.tokens) > context_length_)
-        throw ConfigError(str(example.job.id, ": ar needs ", sample.tokens.size(),
-                              " positions, the context length is ", context_length_,
-                              "; use a smaller `ar_stack`"));
+        throw ConfigError(
+            str(example.job.id, ": ar needs ", sample.tokens.size(),
+                " positions, the context length is ", context_length_,
+                "; use a larger `context_length`, or a smaller `ar_stack` if it is above 1"));
     return all;
   }
 

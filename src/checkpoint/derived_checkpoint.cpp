@@ -155,7 +155,9 @@ void add_tokens(const std::filesystem::path& base, const NewTokens& tokens,
   const std::string used = texts_beside(base);
   std::set<std::string> made;
   const auto check_new = [&](const std::string& text) {
-    if (text.empty() || before.id(text))
+    if (strip(text).empty())
+      throw ConfigError(str("'", text, "' is no name of a token; expected a text"));
+    if (before.id(text))
       throw ConfigError(
           str("'", text, "' is a token of ", base.string(), " already; expected others"));
     if (!made.insert(text).second)

@@ -46,7 +46,8 @@ int give_tokens(const ModelVerbFlags& flags) {
     told.push_back(str(to, " is ", *tokenizer.id(to), " (was ", from, ")"));
   for (const std::string& text : tokens.added)
     told.push_back(str(text, " is ", *tokenizer.id(text)));
-  std::cerr << flags.out << ": " << join(told, ", ") << "; they are not trained yet\n";
+  std::cerr << flags.out << ": " << join(told, ", ")
+            << (told.size() == 1 ? "; it is not trained yet\n" : "; they are not trained yet\n");
   return 0;
 }
 

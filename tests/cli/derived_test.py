@@ -248,6 +248,13 @@ def test_the_vocabulary_has_three_rows_more(pardec, grown, config):
     assert max(vocabulary.values()) < ours["vocabulary"]
 
 
+@pytest.mark.parametrize("names", ["", "[A],,[B]", " "])
+def test_a_token_without_a_name_is_refused(pardec, names):
+    ran = pardec("model", "add-tokens", QUICK, "--tokens", names, "--out", "nameless")
+    assert ran.returncode == 2 and "is no name of a token" in ran.stderr, ran.stderr
+    assert not (pardec.folder / "nameless").exists()
+
+
 def test_rows_are_drawn_for_all_ids_that_the_network_lacks(pardec, config, grown):
     """Of a tokenizer that had two ids more than the network has rows."""
     base, out, rows = pardec.folder / "short", pardec.folder / "long", config["vocab_size"]
